@@ -1,0 +1,136 @@
+// Checking derivatives against finite differences, with any function and on any device.
+
+import { NumericsError } from '../array/errors.ts';
+import { createRng } from '../array/rng.ts';
+import { treeFrom, treeLeaves } from '../array/tree.ts';
+import { disposeTree, readAll, scope, type Tensor, tensor } from './tensor.ts';
+import { grad, hvp, jvp } from './transforms.ts';
+
+/** Settings of {@link checkGrads}. */
+export interface CheckOptions {
+  /** Step of the central differences; the cube root of the device's roundoff unless told. */
+  step?: number;
+  /** Largest relative error allowed; 1e-6 in float64 and 2e-2 in float32 unless told. */
+  tolerance?: number;
+  /** Random directions tried. */
+  directions?: number;
+  seed?: number;
+  /** Check Hessian products too. */
+  second?: boolean;
+}
+
+/** Relative errors found, each the largest over all directions. */
+export interface CheckReport {
+  /** Derivative along a direction by jvp, against (f(θ+hv) − f(θ−hv))/2h. */
+  readonly jvp: number;
+  /** ⟨∇f, v⟩ by reverse mode, against jvp. */
+  readonly vjp: number;
+  /** H·v, against (∇f(θ+hv) − ∇f(θ−hv))/2h. */
+  readonly hvp: number;
+  /** ⟨u, H·v⟩ against ⟨v, H·u⟩. */
+  readonly symmetry: number;
+}
+
+type Vector = Float64Array;
+
+const dot = (a: Vector, b: Vector): number => a.reduce((s, x, i) => s + x * b[i], 0);
+const norm = (a: Vector): number => Math.sqrt(dot(a, a));
+const along = (x: Vector, t: number, v: Vector): Vector => x.map((xi, i) => xi + t * v[i]);
+const difference = (a: Vector, b: Vector, h: number): Vector => a.map((x, i) => (x - b[i]) / (2 * h));
+
+/** A tree of tensors as one vector, and back. */
+class Flat<T> {
+  readonly #like: T;
+  readonly #leaves: Tensor[];
+
+  constructor(like: T) {
+    this.#like = like;
+    this.#leaves = treeLeaves<Tensor>(like);
+  }
+
+  get size(): number {
+    return this.#leaves.reduce((n, x) => n + x.size, 0);
+  }
+
+  toTree(values: Vector): T {
+    let first = 0;
+    return treeFrom(
+      this.#like,
+      this.#leaves.map((x) => tensor(x.device, values.slice(first, (first += x.size)), x.shape)),
+    );
+  }
+
+  /** Reads a tree. */
+  async toVector(tree: T): Promise<Vector> {
+    const parts = await readAll(treeLeaves<Tensor>(tree));
+    const out = new Float64Array(this.size);
+    let first = 0;
+    for (const part of parts) {
+      out.set(part, first);
+      first += part.length;
+    }
+    return out;
+  }
+
+  /** Reads the tree that `f` makes and gives its memory back. */
+  async read(f: () => T): Promise<Vector> {
+    const tree = scope(f);
+    const out = await this.toVector(tree);
+    disposeTree(tree);
+    return out;
+  }
+}
+
+/** Reads the scalar that `f` makes and gives its memory back. */
+async function readScalar(f: () => Tensor): Promise<number> {
+  const y = scope(f);
+  const value = await y.item();
+  y.dispose();
+  return value;
+}
+
+/**
+ * Compares the derivatives of a scalar function with finite differences along random directions.
+ * @param f maps a tree of tensors to a scalar
+ * @param theta where to check; stay clear of kinks
+ * @returns the largest relative errors
+ * @throws NumericsError when one exceeds the tolerance; the message has all of them
+ * @example await checkGrads((w: Tensor) => sum(exp(w)), w);
+ */
+export async function checkGrads<T>(f: (theta: T) => Tensor, theta: T, options: CheckOptions = {}): Promise<CheckReport> {
+  const device = treeLeaves<Tensor>(theta)[0].device;
+  const { step: h = Math.cbrt(device.epsilon), tolerance = device.kind === 'cpu' ? 1e-6 : 2e-2, directions = 2, seed = 0, second = true } = options;
+  const flat = new Flat(theta);
+  const at = await flat.toVector(theta);
+  const rng = createRng(seed);
+  const direction = (): Vector => {
+    const v = Float64Array.from({ length: flat.size }, () => rng.normal());
+    return v.map((x) => x / norm(v));
+  };
+  const value = (x: Vector): Promise<number> => readScalar(() => f(flat.toTree(x)));
+  const gradient = (x: Vector): Promise<Vector> => flat.read(() => grad(f)(flat.toTree(x)));
+  const product = (v: Vector): Promise<Vector> => flat.read(() => hvp(f, theta, flat.toTree(v)));
+  const worst = { jvp: 0, vjp: 0, hvp: 0, symmetry: 0 };
+  const note = (kind: keyof CheckReport, error: number, scale: number): void => {
+    worst[kind] = Math.max(worst[kind], error / Math.max(scale, 1e-3));
+  };
+  const g = await flat.read(() => grad(f)(theta));
+  const scale = Math.max(norm(g), Math.abs(await value(at)));
+  for (let i = 0; i < directions; i++) {
+    const [u, v] = [direction(), direction()];
+    const slope = await readScalar(() => jvp(f, theta, flat.toTree(v)).tangent);
+    note('jvp', Math.abs(slope - ((await value(along(at, h, v))) - (await value(along(at, -h, v)))) / (2 * h)), scale);
+    note('vjp', Math.abs(slope - dot(g, v)), norm(g));
+    if (!second) continue;
+    const [hu, hv] = [await product(u), await product(v)];
+    const expected = difference(await gradient(along(at, h, v)), await gradient(along(at, -h, v)), h);
+    note('hvp', norm(difference(hv, expected, 0.5)), Math.max(norm(g), norm(expected)));
+    note('symmetry', Math.abs(dot(u, hv) - dot(v, hu)), Math.max(norm(hu), norm(hv)));
+  }
+  const failed = Object.entries(worst).filter(([, error]) => !(error <= tolerance));
+  if (failed.length > 0) {
+    const list = Object.entries(worst).map(([kind, error]) => `${kind} ${error.toExponential(1)}`);
+    throw new NumericsError(`checkGrads: ${failed.map(([kind]) => kind).join(', ')} off by more than ${tolerance}; relative errors ${list.join(', ')}`);
+  }
+  return worst;
+}

@@ -1,0 +1,63 @@
+// Choosing a device: WebGPU where there is an adapter, the CPU otherwise.
+
+import { DeviceError } from '../array/errors.ts';
+import { CpuDevice } from './cpu.ts';
+import { WebGpuDevice, type WebGpuOptions } from './webgpu/device.ts';
+
+/** A place where tensors live and ops run. */
+export type Device = CpuDevice | WebGpuDevice;
+
+/** Settings of {@link openDevice}. */
+export interface DeviceOptions extends WebGpuOptions {
+  /** `auto` takes WebGPU if there is an adapter, else the CPU. */
+  kind?: 'auto' | 'cpu' | 'webgpu';
+}
+
+const PIN = Symbol.for('ecif.webgpu');
+
+/** The page's `navigator.gpu`, else Dawn's under Node, else null. Dawn's object is pinned: collecting it crashes Node. */
+async function findGpu(): Promise<GPU | null> {
+  if (typeof navigator !== 'undefined' && 'gpu' in navigator && navigator.gpu != null) return navigator.gpu;
+  if (typeof process === 'undefined' || process.versions?.node === undefined) return null;
+  const pinned = globalThis as { [PIN]?: GPU };
+  if (pinned[PIN] !== undefined) return pinned[PIN];
+  const packageName = 'webgpu';
+  try {
+    const dawn = (await import(/* @vite-ignore */ packageName)) as { create(flags: string[]): GPU; globals: object };
+    for (const [name, value] of Object.entries(dawn.globals)) (globalThis as Record<string, unknown>)[name] ??= value;
+    return (pinned[PIN] = dawn.create([]));
+  } catch {
+    return null;
+  }
+}
+
+async function openWebGpu(options: DeviceOptions): Promise<WebGpuDevice | string> {
+  const gpu = await findGpu();
+  if (gpu === null) return 'no WebGPU here (under Node, install the package `webgpu`)';
+  const adapter = await gpu.requestAdapter({ powerPreference: 'high-performance' });
+  if (adapter === null) return 'no WebGPU adapter (under Linux, `npm run setup:gpu` installs software Vulkan)';
+  const { maxBufferSize, maxStorageBufferBindingSize, maxStorageBuffersPerShaderStage } = adapter.limits;
+  const device = await adapter.requestDevice({
+    requiredFeatures: adapter.features.has('subgroups') ? ['subgroups'] : [],
+    requiredLimits: { maxBufferSize, maxStorageBufferBindingSize, maxStorageBuffersPerShaderStage },
+  });
+  return new WebGpuDevice(device, adapter.info, options);
+}
+
+/**
+ * Opens a device. Its `name` says which one it is.
+ * @param options which kind, and settings of the WebGPU device
+ * @throws DeviceError when WebGPU was asked for and there is none
+ * @example const device = await openDevice(); console.log(device.name);
+ */
+export async function openDevice(options: DeviceOptions = {}): Promise<Device> {
+  const kind = options.kind ?? 'auto';
+  if (kind !== 'cpu') {
+    const device = await openWebGpu(options);
+    if (typeof device !== 'string') return device;
+    if (kind === 'webgpu') throw new DeviceError(`openDevice: ${device}; use kind cpu, or auto to fall back`);
+  }
+  const cpu = new CpuDevice();
+  cpu.checkFinite = options.checkFinite ?? false;
+  return cpu;
+}

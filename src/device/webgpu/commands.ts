@@ -1,0 +1,185 @@
+// Recorded dispatches: kept as data until their pipelines are compiled, then encoded and submitted in batches.
+
+import { DeviceError } from '../../array/errors.ts';
+import type { Pipeline } from './pipelines.ts';
+
+/** A range of a buffer as bound to a kernel, in bytes. */
+export interface Binding {
+  readonly id: number;
+  readonly buffer: GPUBuffer;
+  readonly offset: number;
+  readonly size: number;
+}
+
+interface Command {
+  readonly op: string;
+  readonly pipeline: Pipeline;
+  readonly bindings: readonly Binding[];
+  readonly workgroups: readonly [number, number, number];
+}
+
+/** Bytes of the uniform slot of one command: the largest alignment a dynamic offset can need. */
+export const PARAM_SLOT = 256;
+const BATCH = 256;
+const EAGER = 64;
+const BIND_GROUPS = 8192;
+const RUN_AHEAD = 8;
+
+/** The queue of one device, from `record` to `submit`. */
+export class CommandQueue {
+  /** Commands recorded and submitted so far; a command's number is the value of `recorded` after it. */
+  recorded = 0;
+  submitted = 0;
+  readonly #gpu: GPUDevice;
+  readonly #uniform: GPUBuffer;
+  readonly #fail: (error: DeviceError) => void;
+  #slots = new Uint8Array(EAGER * PARAM_SLOT);
+  #pending: Command[] = [];
+  readonly #compiling = new Set<Pipeline>();
+  readonly #bindGroups = new Map<GPUBindGroupLayout, Map<string, GPUBindGroup>>();
+  #bindGroupCount = 0;
+  readonly #inFlight: Promise<unknown>[] = [];
+  readonly #checks = new Set<Promise<void>>();
+
+  constructor(gpu: GPUDevice, fail: (error: DeviceError) => void) {
+    this.#gpu = gpu;
+    this.#fail = fail;
+    const usage = GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST;
+    this.#uniform = gpu.createBuffer({ label: 'params', size: BATCH * PARAM_SLOT, usage });
+  }
+
+  /** Appends a dispatch; `params` are copied. Returns the command's number. */
+  record(
+    op: string,
+    pipeline: Pipeline,
+    bindings: readonly Binding[],
+    params: Uint8Array,
+    workgroups: readonly [number, number, number],
+  ): number {
+    const at = this.#pending.length * PARAM_SLOT;
+    if (at === this.#slots.length) {
+      const grown = new Uint8Array(this.#slots.length * 2);
+      grown.set(this.#slots);
+      this.#slots = grown;
+    }
+    this.#slots.set(params, at);
+    this.#pending.push({ op, pipeline, bindings, workgroups });
+    if (pipeline.ready === null) this.#compiling.add(pipeline);
+    this.recorded++;
+    if (this.#pending.length % EAGER === 0 && this.#compiled()) this.#submit();
+    return this.recorded;
+  }
+
+  /** Submits everything recorded, waiting for pipelines that still compile. */
+  async flush(): Promise<void> {
+    while (this.#pending.length > 0) {
+      if (!this.#compiled()) {
+        const waiting = [...this.#compiling];
+        const done = await Promise.allSettled(waiting.map((p) => p.promise));
+        const failed = done.find((d) => d.status === 'rejected');
+        if (failed !== undefined) {
+          this.#drop(`pipeline did not compile, ${String(failed.reason)}`);
+          return;
+        }
+        waiting.forEach((p) => this.#compiling.delete(p));
+      }
+      if (this.#compiled()) this.#submit();
+    }
+  }
+
+  /** Waits until few submissions are outstanding. */
+  async tick(): Promise<void> {
+    await this.flush();
+    while (this.#inFlight.length > RUN_AHEAD) await this.#inFlight[0];
+  }
+
+  /** Waits until the validity of every submission is known. */
+  async settle(): Promise<void> {
+    await Promise.all(this.#checks);
+  }
+
+  #compiled(): boolean {
+    for (const p of this.#compiling) if (p.ready !== null) this.#compiling.delete(p);
+    return this.#compiling.size === 0;
+  }
+
+  #submit(): void {
+    const pending = this.#pending;
+    this.#pending = [];
+    for (let start = 0; start < pending.length; start += BATCH) {
+      this.#submitBatch(pending.slice(start, start + BATCH), start * PARAM_SLOT);
+    }
+    this.submitted = this.recorded;
+  }
+
+  #submitBatch(batch: readonly Command[], slot: number): void {
+    const gpu = this.#gpu;
+    gpu.pushErrorScope('validation');
+    gpu.queue.writeBuffer(this.#uniform, 0, this.#slots, slot, batch.length * PARAM_SLOT);
+    const encoder = gpu.createCommandEncoder();
+    const pass = encoder.beginComputePass();
+    let current: Pipeline | null = null;
+    for (let i = 0; i < batch.length; i++) {
+      const { pipeline, bindings, workgroups } = batch[i];
+      if (pipeline !== current) {
+        pass.setPipeline(pipeline.ready as GPUComputePipeline);
+        current = pipeline;
+      }
+      pass.setBindGroup(0, this.#bindGroup(pipeline.layout, bindings), [i * PARAM_SLOT]);
+      pass.dispatchWorkgroups(...workgroups);
+    }
+    pass.end();
+    gpu.queue.submit([encoder.finish()]);
+    this.#watch(batch);
+  }
+
+  #watch(batch: readonly Command[]): void {
+    const check: Promise<void> = this.#gpu.popErrorScope().then(
+      (error) => {
+        this.#checks.delete(check);
+        if (error !== null) this.#fail(new DeviceError(`${opsOf(batch)}: the device refused the work, ${error.message}`));
+      },
+      () => void this.#checks.delete(check), // the device was lost; its own handler says why
+    );
+    this.#checks.add(check);
+    const done: Promise<unknown> = this.#gpu.queue.onSubmittedWorkDone().then(
+      () => this.#inFlight.splice(this.#inFlight.indexOf(done), 1),
+      () => this.#inFlight.splice(this.#inFlight.indexOf(done), 1),
+    );
+    this.#inFlight.push(done);
+  }
+
+  #bindGroup(layout: GPUBindGroupLayout, bindings: readonly Binding[]): GPUBindGroup {
+    let key = '';
+    for (const b of bindings) key += `${b.id}.${b.offset}.${b.size},`;
+    if (this.#bindGroupCount > BIND_GROUPS) {
+      this.#bindGroups.clear();
+      this.#bindGroupCount = 0;
+    }
+    let groups = this.#bindGroups.get(layout);
+    if (groups === undefined) this.#bindGroups.set(layout, (groups = new Map<string, GPUBindGroup>()));
+    let group = groups.get(key);
+    if (group === undefined) {
+      const entries: GPUBindGroupEntry[] = bindings.map(({ buffer, offset, size }, binding) => ({
+        binding,
+        resource: { buffer, offset, size },
+      }));
+      entries.push({ binding: bindings.length, resource: { buffer: this.#uniform, size: PARAM_SLOT } });
+      groups.set(key, (group = this.#gpu.createBindGroup({ layout, entries })));
+      this.#bindGroupCount++;
+    }
+    return group;
+  }
+
+  #drop(why: string): void {
+    this.#fail(new DeviceError(`${opsOf(this.#pending)}: ${why}`));
+    this.#pending = [];
+    this.#compiling.clear();
+    this.submitted = this.recorded;
+  }
+}
+
+const opsOf = (commands: readonly Command[]): string => {
+  const names = [...new Set(commands.map((c) => c.op))];
+  return names.length > 6 ? `${names.slice(0, 6).join(', ')} and ${names.length - 6} more ops` : names.join(', ');
+};

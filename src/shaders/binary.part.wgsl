@@ -1,0 +1,23 @@
+// Elementwise functions of two values, chosen by OP.
+
+const QUICK = 1.702;
+
+fn binary4(a: vec4f, b: vec4f) -> vec4f {
+  switch (OP) {
+    case 0u: { return a + b; }
+    case 1u: { return a - b; }
+    case 2u: { return a * b; }
+    case 3u: { return a / b; }
+    case 4u: { return max(a, b); }
+    case 5u: { return min(a, b); }
+    case 6u: { return select(vec4f(0.0), vec4f(1.0), a >= b); }
+    case 7u: { return select(vec4f(0.0), vec4f(1.0), a == b); }
+    case 8u: { return (1.0 - a * a) * b; }
+    case 9u: { return a * (1.0 - a) * b; }
+    case 10u: { return (cdf4(a) + a * pdf4(a)) * b; }
+    default: {
+      let s = sigmoid4(QUICK * a);
+      return (s + QUICK * a * s * (1.0 - s)) * b;
+    }
+  }
+}
