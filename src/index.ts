@@ -7,7 +7,7 @@ export type { Dtype, HostArray, MemoryUse } from './device/device.ts';
 export { type Device, type DeviceOptions, openDevice } from './device/open.ts';
 export { checkGrads, type CheckOptions, type CheckReport } from './autodiff/check.ts';
 export { attention, patchEmbed, patches } from './autodiff/ops/attention.ts';
-export { add, div, equal, greaterEqual, maximum, minimum, mul, sub, type TensorLike, where } from './autodiff/ops/binary.ts';
+export { add, combine, div, equal, greaterEqual, maximum, minimum, mul, sub, type TensorLike, where } from './autodiff/ops/binary.ts';
 export { contrastive, contrastiveGrad, contrastiveHvp } from './autodiff/ops/contrastive.ts';
 export { gather, scatterAdd, take } from './autodiff/ops/indexing.ts';
 export { broadcastTo, concat, full, pad, permute, reshape, slice, stack, stopGradient, zeros } from './autodiff/ops/layout.ts';

@@ -108,7 +108,7 @@ export interface Problem {
   independentGradient(x: Float64Array): Float64Array;
 }
 
-/** Ridge logistic regression: Σ log(1 + e^{−y·xᵀθ}) + δ/2·‖θ‖², gradient by matrix form and, apart, by tanh per sample. */
+/** Ridge logistic regression: Σ log(1 + e^{−y·xᵀθ}) + δ/2·‖θ‖²; gradient by matrix form and, apart, by tanh. */
 export function logistic(seed: number, samples: number, n: number, delta: number): Problem {
   const x = normals(seed, samples * n);
   const y = normals(seed + 1, samples).map((v) => (v > 0 ? 1 : -1));

@@ -7,7 +7,7 @@ import { Dual, Jvp } from './jvp.ts';
 import { type LinearProgram, LinearRecorder } from './linear-program.ts';
 import type { Tangent } from './op.ts';
 import { full, zeros } from './ops/layout.ts';
-import { scope, Tensor, tensor } from './tensor.ts';
+import { disposeTree, scope, Tensor, tensor } from './tensor.ts';
 import { Tape, type Variable } from './tape.ts';
 
 let depth = 0;
@@ -315,6 +315,7 @@ export async function hessian<T>(f: (theta: T) => Tensor, theta: T): Promise<{ s
     }
   }
   lin.dispose();
+  disposeTree([lin.value, lin.grad]);
   return { size, matrix };
 }
 

@@ -8,7 +8,7 @@ export interface MinimizeOptions<V> {
   /** Stop at ‖∇f‖ ≤ relativeTolerance·‖∇f(x0)‖; default 0. */
   relativeTolerance?: number | undefined;
   maxIterations?: number | undefined;
-  /** Rounding error of f relative to |f|; default 1e-10, about 1e-6 for float32. Below it only gradients are trusted. */
+  /** Rounding error of f relative to |f|; default 1e-10, about 1e-6 for float32. Below it, gradients decide. */
   valueNoise?: number | undefined;
   /** Called after each iteration; do not keep or release `x`. */
   onIteration?: ((info: { iteration: number; value: number; gradientNorm: number; x: V }) => void) | undefined;

@@ -19,8 +19,7 @@ export interface MinresOptions<V> {
   maxIterations?: number | undefined;
   /** Solves (A + damping·I)x = b; default 0. */
   damping?: number | undefined;
-  /** Every so many iterations the recurred residual is compared with b − Ax, and the run restarted if it lies; default
-   * 50, 0 = only at the end. */
+  /** Every so many iterations the recurred residual is checked against b − Ax; default 50, 0 = only at the end. */
   refresh?: number | undefined;
   /** Called after each iteration; do not keep or release `x`. */
   onIteration?: ((info: { iteration: number; residual: number; x: V }) => void) | undefined;
@@ -57,7 +56,7 @@ interface Run<V> {
   products: number;
 }
 
-/** One Lanczos process with its QR factorisation. `u` and `uOld` are β times unit vectors; w, wOld are search directions. */
+/** One Lanczos process with its QR factors; `u`, `uOld` are β times unit vectors, `w`, `wOld` search directions. */
 interface Pass<V> {
   u: V;
   uOld: V | null;

@@ -32,7 +32,7 @@ export interface ExtremeResult {
 }
 
 /**
- * Largest and smallest eigenvalue of a symmetric operator given by its products (for the scale of `lissa`, for damping).
+ * Largest and smallest eigenvalue of a symmetric operator given by its products (for the scale of `lissa`).
  *
  * @param space the vectors' space.
  * @param apply v ↦ A·v.

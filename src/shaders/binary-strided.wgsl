@@ -5,6 +5,8 @@
 override OP: u32 = 0;
 
 struct Params {
+  p: f32,
+  q: f32,
   n: u32,
   d1: u32,
   d2: u32,

@@ -1,4 +1,4 @@
-// Elementwise functions of two values, chosen by OP.
+// Elementwise functions of two values, chosen by OP; p and q of the parameters are the op's constants.
 
 const QUICK = 1.702;
 
@@ -15,9 +15,10 @@ fn binary4(a: vec4f, b: vec4f) -> vec4f {
     case 8u: { return (1.0 - a * a) * b; }
     case 9u: { return a * (1.0 - a) * b; }
     case 10u: { return (cdf4(a) + a * pdf4(a)) * b; }
-    default: {
+    case 11u: {
       let s = sigmoid4(QUICK * a);
       return (s + QUICK * a * s * (1.0 - s)) * b;
     }
+    default: { return fma(vec4f(params.p), a, params.q * b); }
   }
 }

@@ -8,6 +8,8 @@ override A_MODE: u32 = 0;
 override B_MODE: u32 = 0;
 
 struct Params {
+  p: f32,
+  q: f32,
   n: u32,
   row: u32,
 }

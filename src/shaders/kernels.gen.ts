@@ -135,7 +135,7 @@ fn main(@builtin(local_invocation_id) local: vec3u, @builtin(workgroup_id) group
 
 export const binaryStrided: Kernel<
   'a' | 'b' | 'y',
-  'n' | 'd1' | 'd2' | 'd3' | 'd4' | 'd5' | 'a0' | 'a1' | 'a2' | 'a3' | 'a4' | 'a5' | 'b0' | 'b1' | 'b2' | 'b3' | 'b4' | 'b5',
+  'p' | 'q' | 'n' | 'd1' | 'd2' | 'd3' | 'd4' | 'd5' | 'a0' | 'a1' | 'a2' | 'a3' | 'a4' | 'a5' | 'b0' | 'b1' | 'b2' | 'b3' | 'b4' | 'b5',
   'OP'
 > = {
   name: 'binaryStrided',
@@ -145,24 +145,26 @@ export const binaryStrided: Kernel<
     { name: 'y', access: 'read_write' },
   ],
   params: [
-    { name: 'n', type: 'u32', offset: 0 },
-    { name: 'd1', type: 'u32', offset: 4 },
-    { name: 'd2', type: 'u32', offset: 8 },
-    { name: 'd3', type: 'u32', offset: 12 },
-    { name: 'd4', type: 'u32', offset: 16 },
-    { name: 'd5', type: 'u32', offset: 20 },
-    { name: 'a0', type: 'u32', offset: 24 },
-    { name: 'a1', type: 'u32', offset: 28 },
-    { name: 'a2', type: 'u32', offset: 32 },
-    { name: 'a3', type: 'u32', offset: 36 },
-    { name: 'a4', type: 'u32', offset: 40 },
-    { name: 'a5', type: 'u32', offset: 44 },
-    { name: 'b0', type: 'u32', offset: 48 },
-    { name: 'b1', type: 'u32', offset: 52 },
-    { name: 'b2', type: 'u32', offset: 56 },
-    { name: 'b3', type: 'u32', offset: 60 },
-    { name: 'b4', type: 'u32', offset: 64 },
-    { name: 'b5', type: 'u32', offset: 68 },
+    { name: 'p', type: 'f32', offset: 0 },
+    { name: 'q', type: 'f32', offset: 4 },
+    { name: 'n', type: 'u32', offset: 8 },
+    { name: 'd1', type: 'u32', offset: 12 },
+    { name: 'd2', type: 'u32', offset: 16 },
+    { name: 'd3', type: 'u32', offset: 20 },
+    { name: 'd4', type: 'u32', offset: 24 },
+    { name: 'd5', type: 'u32', offset: 28 },
+    { name: 'a0', type: 'u32', offset: 32 },
+    { name: 'a1', type: 'u32', offset: 36 },
+    { name: 'a2', type: 'u32', offset: 40 },
+    { name: 'a3', type: 'u32', offset: 44 },
+    { name: 'a4', type: 'u32', offset: 48 },
+    { name: 'a5', type: 'u32', offset: 52 },
+    { name: 'b0', type: 'u32', offset: 56 },
+    { name: 'b1', type: 'u32', offset: 60 },
+    { name: 'b2', type: 'u32', offset: 64 },
+    { name: 'b3', type: 'u32', offset: 68 },
+    { name: 'b4', type: 'u32', offset: 72 },
+    { name: 'b5', type: 'u32', offset: 76 },
   ],
   paramBytes: 80,
   constants: ['OP'],
@@ -174,6 +176,8 @@ export const binaryStrided: Kernel<
 override OP: u32 = 0;
 
 struct Params {
+  p: f32,
+  q: f32,
   n: u32,
   d1: u32,
   d2: u32,
@@ -220,7 +224,7 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
   y[i] = binary4(vec4f(a[p]), vec4f(b[q])).x;
 }
 
-// Elementwise functions of two values, chosen by OP.
+// Elementwise functions of two values, chosen by OP; p and q of the parameters are the op's constants.
 
 const QUICK = 1.702;
 
@@ -237,10 +241,11 @@ fn binary4(a: vec4f, b: vec4f) -> vec4f {
     case 8u: { return (1.0 - a * a) * b; }
     case 9u: { return a * (1.0 - a) * b; }
     case 10u: { return (cdf4(a) + a * pdf4(a)) * b; }
-    default: {
+    case 11u: {
       let s = sigmoid4(QUICK * a);
       return (s + QUICK * a * s * (1.0 - s)) * b;
     }
+    default: { return fma(vec4f(params.p), a, params.q * b); }
   }
 }
 
@@ -296,7 +301,7 @@ fn cdf4(x: vec4f) -> vec4f {
 
 export const binary: Kernel<
   'a' | 'b' | 'y',
-  'n' | 'row',
+  'p' | 'q' | 'n' | 'row',
   'OP' | 'A_MODE' | 'B_MODE'
 > = {
   name: 'binary',
@@ -306,8 +311,10 @@ export const binary: Kernel<
     { name: 'y', access: 'read_write' },
   ],
   params: [
-    { name: 'n', type: 'u32', offset: 0 },
-    { name: 'row', type: 'u32', offset: 4 },
+    { name: 'p', type: 'f32', offset: 0 },
+    { name: 'q', type: 'f32', offset: 4 },
+    { name: 'n', type: 'u32', offset: 8 },
+    { name: 'row', type: 'u32', offset: 12 },
   ],
   paramBytes: 16,
   constants: ['OP', 'A_MODE', 'B_MODE'],
@@ -322,6 +329,8 @@ override A_MODE: u32 = 0;
 override B_MODE: u32 = 0;
 
 struct Params {
+  p: f32,
+  q: f32,
   n: u32,
   row: u32,
 }
@@ -363,7 +372,7 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
   }
 }
 
-// Elementwise functions of two values, chosen by OP.
+// Elementwise functions of two values, chosen by OP; p and q of the parameters are the op's constants.
 
 const QUICK = 1.702;
 
@@ -380,10 +389,11 @@ fn binary4(a: vec4f, b: vec4f) -> vec4f {
     case 8u: { return (1.0 - a * a) * b; }
     case 9u: { return a * (1.0 - a) * b; }
     case 10u: { return (cdf4(a) + a * pdf4(a)) * b; }
-    default: {
+    case 11u: {
       let s = sigmoid4(QUICK * a);
       return (s + QUICK * a * s * (1.0 - s)) * b;
     }
+    default: { return fma(vec4f(params.p), a, params.q * b); }
   }
 }
 
@@ -797,7 +807,7 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
 export const matmulSubgroup: Kernel<
   'a' | 'b' | 'a2' | 'b2' | 'c' | 'out',
   'm' | 'n' | 'k' | 'k2' | 'aBatch' | 'bBatch' | 'a2Batch' | 'b2Batch' | 'cRow' | 'cBatch' | 'tilesM' | 'tilesN' | 'tiles' | 'gridX' | 'rowsFirst' | 'alpha' | 'alpha2',
-  'FORM' | 'ROWS' | 'A_VEC' | 'B_VEC' | 'PAIR' | 'A2_VEC' | 'B2_VEC' | 'TAIL' | 'ADDEND' | 'ACT'
+  'FORM' | 'LANES' | 'ROWS' | 'A_VEC' | 'B_VEC' | 'PAIR' | 'A2_VEC' | 'B2_VEC' | 'TAIL' | 'ADDEND' | 'ACT'
 > = {
   name: 'matmulSubgroup',
   bindings: [
@@ -828,14 +838,16 @@ export const matmulSubgroup: Kernel<
     { name: 'alpha2', type: 'f32', offset: 64 },
   ],
   paramBytes: 80,
-  constants: ['FORM', 'ROWS', 'A_VEC', 'B_VEC', 'PAIR', 'A2_VEC', 'B2_VEC', 'TAIL', 'ADDEND', 'ACT'],
+  constants: ['FORM', 'LANES', 'ROWS', 'A_VEC', 'B_VEC', 'PAIR', 'A2_VEC', 'B2_VEC', 'TAIL', 'ADDEND', 'ACT'],
   subgroups: true,
-  source: `// out[z,m,n] = act(alpha·Σ_k A[z,m,k]·B[z,k,n] + alpha2·Σ_k2 A2[z,m,k2]·B2[z,k2,n] + c), f32, for subgroups of 8 lanes.
-// NN: A (M×K), B (K×N); NT: B stored (N×K); TN: A stored (K×M). One subgroup computes ROWS rows × 32 columns: each lane
+  source: `// out[z,m,n] = act(alpha·Σ_k A[z,m,k]·B[z,k,n] + alpha2·Σ_k2 A2[z,m,k2]·B2[z,k2,n] + c), f32, for subgroups of 4 or 8.
+// NN: A (M×K), B (K×N); NT: B stored (N×K); TN: A stored (K×M). One subgroup computes ROWS × 4·LANES: each lane
 // loads different rows of A and keeps four columns of B; the rows are shared with subgroupBroadcast.
+// use math.part.wgsl
 enable subgroups;
 
 override FORM: u32 = 0;
+override LANES: u32 = 8;
 override ROWS: u32 = 16;
 override A_VEC: u32 = 0;
 override B_VEC: u32 = 0;
@@ -989,8 +1001,27 @@ fn addRow(acc: vec4f, x: vec4f, y: mat4x4f) -> vec4f {
   return fma(vec4f(x.w), y[3], fma(vec4f(x.z), y[2], fma(vec4f(x.y), y[1], fma(vec4f(x.x), y[0], acc))));
 }
 
-// acc[r] += x[r, k…k+3] · y: lane l holds rows l, l+8, l+16, l+24 in x0…x3; y[j] is inner index k+j, this lane's columns.
+// acc[r] += x[r, k…k+3] · y: lane l holds rows l + LANES·i in xi; y[j] is inner index k+j, this lane's columns.
 fn step(x0: vec4f, x1: vec4f, x2: vec4f, x3: vec4f, y: mat4x4f) {
+  if (LANES == 4u) {
+    acc0 = addRow(acc0, subgroupBroadcast(x0, 0u), y);
+    acc1 = addRow(acc1, subgroupBroadcast(x0, 1u), y);
+    acc2 = addRow(acc2, subgroupBroadcast(x0, 2u), y);
+    acc3 = addRow(acc3, subgroupBroadcast(x0, 3u), y);
+    acc4 = addRow(acc4, subgroupBroadcast(x1, 0u), y);
+    acc5 = addRow(acc5, subgroupBroadcast(x1, 1u), y);
+    acc6 = addRow(acc6, subgroupBroadcast(x1, 2u), y);
+    acc7 = addRow(acc7, subgroupBroadcast(x1, 3u), y);
+    acc8 = addRow(acc8, subgroupBroadcast(x2, 0u), y);
+    acc9 = addRow(acc9, subgroupBroadcast(x2, 1u), y);
+    acc10 = addRow(acc10, subgroupBroadcast(x2, 2u), y);
+    acc11 = addRow(acc11, subgroupBroadcast(x2, 3u), y);
+    acc12 = addRow(acc12, subgroupBroadcast(x3, 0u), y);
+    acc13 = addRow(acc13, subgroupBroadcast(x3, 1u), y);
+    acc14 = addRow(acc14, subgroupBroadcast(x3, 2u), y);
+    acc15 = addRow(acc15, subgroupBroadcast(x3, 3u), y);
+    return;
+  }
   acc0 = addRow(acc0, subgroupBroadcast(x0, 0u), y);
   acc1 = addRow(acc1, subgroupBroadcast(x0, 1u), y);
   acc2 = addRow(acc2, subgroupBroadcast(x0, 2u), y);
@@ -1040,59 +1071,26 @@ fn scaleRows(s: f32) {
   acc28 *= s; acc29 *= s; acc30 *= s; acc31 *= s;
 }
 
-// erf within 1.4e-7: x·p(x²) below 1, 1 − exp(−q(|x|)) above.
-fn erf(x: vec4f) -> vec4f {
-  let u = x * x;
-  var p = 7.88249712e-5 * u - 8.01885499e-4;
-  p = p * u + 5.18931194e-3;
-  p = p * u - 2.68543288e-2;
-  p = p * u + 0.112835975;
-  p = p * u - 0.376126269;
-  p = p * u + 1.12837917;
-  let t = min(abs(x), vec4f(4.2));
-  var q = -1.52557513e-6 * t + 4.38532427e-5;
-  q = q * t - 5.78239604e-4;
-  q = q * t + 4.67275157e-3;
-  q = q * t - 2.61748131e-2;
-  q = q * t + 0.109647075;
-  q = q * t + 0.632286012;
-  q = q * t + 1.12996382;
-  q = q * t - 2.53407356e-4;
-  return select(sign(x) * (1.0 - exp(-q)), x * p, t < vec4f(1.0));
-}
-
-// tanh without overflow for large |x| and without cancellation for small.
-fn tanhSafe(x: vec4f) -> vec4f {
-  let u = x * x;
-  let near = x + x * u * ((((62.0 / 2835.0 * u - 17.0 / 315.0) * u + 2.0 / 15.0) * u) - 1.0 / 3.0);
-  let e = exp(-2.0 * abs(x));
-  return select(sign(x) * (1.0 - e) / (1.0 + e), near, abs(x) < vec4f(0.25));
-}
-
-fn sigmoid(x: vec4f) -> vec4f {
-  return 1.0 / (1.0 + exp(min(-x, vec4f(80.0))));
-}
-
 fn activate(x: vec4f) -> vec4f {
   switch ACT {
-    case 1u: { return 0.5 * x * (1.0 + erf(x * 0.7071067811865476)); }
-    case 2u: { return x * sigmoid(1.702 * x); }
-    case 3u: { return tanhSafe(x); }
+    case 1u: { return x * cdf4(x); }
+    case 2u: { return x * sigmoid4(1.702 * x); }
+    case 3u: { return tanh4(x); }
     case 4u: { return max(x, vec4f()); }
-    case 5u: { return sigmoid(x); }
+    case 5u: { return sigmoid4(x); }
     default: { return x; }
   }
 }
 
-@compute @workgroup_size(8)
+@compute @workgroup_size(LANES)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(subgroup_invocation_id) lane: u32) {
   let id = group.x + group.y * params.gridX;
   if (id >= params.tiles) { return; }
   let z = id / (params.tilesM * params.tilesN);
   let t = id % (params.tilesM * params.tilesN);
   let row0 = select(t / params.tilesN, t % params.tilesM, params.rowsFirst == 1u) * ROWS;
-  let col0 = select(t % params.tilesN, t / params.tilesM, params.rowsFirst == 1u) * 32u + lane * 4u;
-  let rows = min(vec4u(row0 + lane) + vec4u(0u, 8u, 16u, 24u), vec4u(params.m - 1u));
+  let col0 = select(t % params.tilesN, t / params.tilesM, params.rowsFirst == 1u) * 4u * LANES + lane * 4u;
+  let rows = min(vec4u(row0 + lane) + vec4u(0u, 1u, 2u, 3u) * LANES, vec4u(params.m - 1u));
   let cols = min(vec4u(col0, col0 + 1u, col0 + 2u, col0 + 3u), vec4u(params.n - 1u));
   {
     let rs = rows * select(params.k, 1u, FORM == TN) + z * params.aBatch;
@@ -1103,8 +1101,8 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(subgroup_invocation_id) la
       var x1 = vec4f();
       var x2 = vec4f();
       var x3 = vec4f();
-      if (ROWS > 8u) { x1 = loadA(rs.y, k); }
-      if (ROWS > 16u) { x2 = loadA(rs.z, k); x3 = loadA(rs.w, k); }
+      if (ROWS > LANES) { x1 = loadA(rs.y, k); }
+      if (ROWS > 2u * LANES) { x2 = loadA(rs.z, k); x3 = loadA(rs.w, k); }
       step(x0, x1, x2, x3, y);
     }
   }
@@ -1119,8 +1117,8 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(subgroup_invocation_id) la
       var x1 = vec4f();
       var x2 = vec4f();
       var x3 = vec4f();
-      if (ROWS > 8u) { x1 = loadA2(rs.y, k) * s; }
-      if (ROWS > 16u) { x2 = loadA2(rs.z, k) * s; x3 = loadA2(rs.w, k) * s; }
+      if (ROWS > LANES) { x1 = loadA2(rs.y, k) * s; }
+      if (ROWS > 2u * LANES) { x2 = loadA2(rs.z, k) * s; x3 = loadA2(rs.w, k) * s; }
       step(x0, x1, x2, x3, y);
     }
   }
@@ -1148,6 +1146,54 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(subgroup_invocation_id) la
     if (col0 + 2u < params.n) { out[at + col0 + 2u] = v.z; }
     if (col0 + 3u < params.n) { out[at + col0 + 3u] = v.w; }
   }
+}
+
+// Functions that WGSL lacks or that overflow on some drivers.
+
+// erf to 2e-7: x·P(x²) for |x| < 1, 1 − e^{−x²}·Q(1/(1+|x|/2)) up to 4, then ±1.
+fn erf4(x: vec4f) -> vec4f {
+  let a = min(abs(x), vec4f(4.0));
+  let s = a * a;
+  let near = a * fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s,
+    vec4f(-9.673590e-6), vec4f(1.1268254e-4)), vec4f(-8.4843964e-4)), vec4f(5.2210535e-3)), vec4f(-0.026865438)),
+    vec4f(0.11283783)), vec4f(-0.37612638)), vec4f(1.1283792));
+  let u = 1.0 / fma(vec4f(0.5), a, vec4f(1.0));
+  let tail = fma(u, fma(u, fma(u, fma(u, fma(u, fma(u,
+    vec4f(-0.053540617), vec4f(-0.057338737)), vec4f(0.40383837)), vec4f(0.10126825)), vec4f(0.33084068)),
+    vec4f(0.27361816)), vec4f(6.0640875e-4));
+  let far = 1.0 - tail * exp(-s);
+  return select(far, near, a < vec4f(1.0)) * select(vec4f(1.0), vec4f(-1.0), x < vec4f(0.0));
+}
+
+fn sigmoid4(x: vec4f) -> vec4f {
+  return 1.0 / (1.0 + exp(-clamp(x, vec4f(-80.0), vec4f(80.0))));
+}
+
+fn tanh4(x: vec4f) -> vec4f {
+  return tanh(clamp(x, vec4f(-15.0), vec4f(15.0)));
+}
+
+// log(1+x) = 2·atanh(x/(2+x)) near 0, where 1+x would round x away.
+fn log1p4(x: vec4f) -> vec4f {
+  let s = x / (2.0 + x);
+  let z = s * s;
+  let near = 2.0 * s * fma(z, fma(z, fma(z, fma(z, vec4f(0.11111111), vec4f(0.14285715)), vec4f(0.2)), vec4f(0.33333334)), vec4f(1.0));
+  return select(log(1.0 + x), near, abs(x) < vec4f(0.3));
+}
+
+fn expm14(x: vec4f) -> vec4f {
+  let near = x * fma(x, fma(x, fma(x, fma(x, fma(x, fma(x, fma(x, vec4f(2.4801587e-5), vec4f(1.984127e-4)), vec4f(1.3888889e-3)),
+    vec4f(8.3333333e-3)), vec4f(0.041666668)), vec4f(0.16666667)), vec4f(0.5)), vec4f(1.0));
+  return select(exp(x) - 1.0, near, abs(x) < vec4f(0.5));
+}
+
+// Density and distribution function of the standard normal.
+fn pdf4(x: vec4f) -> vec4f {
+  return 0.3989422804 * exp(-0.5 * x * x);
+}
+
+fn cdf4(x: vec4f) -> vec4f {
+  return 0.5 + 0.5 * erf4(0.7071067812 * x);
 }
 `,
 };
@@ -1191,6 +1237,7 @@ export const matmul: Kernel<
   source: `// out[z,m,n] = act(alpha·Σ_k A[z,m,k]·B[z,k,n] + alpha2·Σ_k2 A2[z,m,k2]·B2[z,k2,n] + c), f32, on any adapter.
 // NN: A (M×K), B (K×N); NT: B stored (N×K); TN: A stored (K×M). A workgroup of SIDE×SIDE invocations computes a tile of
 // 4·SIDE × 4·SIDE, 4×4 an invocation, from slices of depth SIDE in workgroup memory.
+// use math.part.wgsl
 override FORM: u32 = 0;
 override SIDE: u32 = 16;
 override PAIR: u32 = 0;
@@ -1261,46 +1308,13 @@ fn loadB2(column: u32, k: u32, z: u32) -> vec4f {
   return select(vec4f(), vec4f(b2[i.x], b2[i.y], b2[i.z], b2[i.w]), k < params.k2);
 }
 
-// erf within 1.4e-7: x·p(x²) below 1, 1 − exp(−q(|x|)) above.
-fn erf(x: vec4f) -> vec4f {
-  let u = x * x;
-  var p = 7.88249712e-5 * u - 8.01885499e-4;
-  p = p * u + 5.18931194e-3;
-  p = p * u - 2.68543288e-2;
-  p = p * u + 0.112835975;
-  p = p * u - 0.376126269;
-  p = p * u + 1.12837917;
-  let t = min(abs(x), vec4f(4.2));
-  var q = -1.52557513e-6 * t + 4.38532427e-5;
-  q = q * t - 5.78239604e-4;
-  q = q * t + 4.67275157e-3;
-  q = q * t - 2.61748131e-2;
-  q = q * t + 0.109647075;
-  q = q * t + 0.632286012;
-  q = q * t + 1.12996382;
-  q = q * t - 2.53407356e-4;
-  return select(sign(x) * (1.0 - exp(-q)), x * p, t < vec4f(1.0));
-}
-
-// tanh without overflow for large |x| and without cancellation for small.
-fn tanhSafe(x: vec4f) -> vec4f {
-  let u = x * x;
-  let near = x + x * u * ((((62.0 / 2835.0 * u - 17.0 / 315.0) * u + 2.0 / 15.0) * u) - 1.0 / 3.0);
-  let e = exp(-2.0 * abs(x));
-  return select(sign(x) * (1.0 - e) / (1.0 + e), near, abs(x) < vec4f(0.25));
-}
-
-fn sigmoid(x: vec4f) -> vec4f {
-  return 1.0 / (1.0 + exp(min(-x, vec4f(80.0))));
-}
-
 fn activate(x: vec4f) -> vec4f {
   switch ACT {
-    case 1u: { return 0.5 * x * (1.0 + erf(x * 0.7071067811865476)); }
-    case 2u: { return x * sigmoid(1.702 * x); }
-    case 3u: { return tanhSafe(x); }
+    case 1u: { return x * cdf4(x); }
+    case 2u: { return x * sigmoid4(1.702 * x); }
+    case 3u: { return tanh4(x); }
     case 4u: { return max(x, vec4f()); }
-    case 5u: { return sigmoid(x); }
+    case 5u: { return sigmoid4(x); }
     default: { return x; }
   }
 }
@@ -1369,6 +1383,54 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local
   store(acc1, row + 1u, column, z);
   store(acc2, row + 2u, column, z);
   store(acc3, row + 3u, column, z);
+}
+
+// Functions that WGSL lacks or that overflow on some drivers.
+
+// erf to 2e-7: x·P(x²) for |x| < 1, 1 − e^{−x²}·Q(1/(1+|x|/2)) up to 4, then ±1.
+fn erf4(x: vec4f) -> vec4f {
+  let a = min(abs(x), vec4f(4.0));
+  let s = a * a;
+  let near = a * fma(s, fma(s, fma(s, fma(s, fma(s, fma(s, fma(s,
+    vec4f(-9.673590e-6), vec4f(1.1268254e-4)), vec4f(-8.4843964e-4)), vec4f(5.2210535e-3)), vec4f(-0.026865438)),
+    vec4f(0.11283783)), vec4f(-0.37612638)), vec4f(1.1283792));
+  let u = 1.0 / fma(vec4f(0.5), a, vec4f(1.0));
+  let tail = fma(u, fma(u, fma(u, fma(u, fma(u, fma(u,
+    vec4f(-0.053540617), vec4f(-0.057338737)), vec4f(0.40383837)), vec4f(0.10126825)), vec4f(0.33084068)),
+    vec4f(0.27361816)), vec4f(6.0640875e-4));
+  let far = 1.0 - tail * exp(-s);
+  return select(far, near, a < vec4f(1.0)) * select(vec4f(1.0), vec4f(-1.0), x < vec4f(0.0));
+}
+
+fn sigmoid4(x: vec4f) -> vec4f {
+  return 1.0 / (1.0 + exp(-clamp(x, vec4f(-80.0), vec4f(80.0))));
+}
+
+fn tanh4(x: vec4f) -> vec4f {
+  return tanh(clamp(x, vec4f(-15.0), vec4f(15.0)));
+}
+
+// log(1+x) = 2·atanh(x/(2+x)) near 0, where 1+x would round x away.
+fn log1p4(x: vec4f) -> vec4f {
+  let s = x / (2.0 + x);
+  let z = s * s;
+  let near = 2.0 * s * fma(z, fma(z, fma(z, fma(z, vec4f(0.11111111), vec4f(0.14285715)), vec4f(0.2)), vec4f(0.33333334)), vec4f(1.0));
+  return select(log(1.0 + x), near, abs(x) < vec4f(0.3));
+}
+
+fn expm14(x: vec4f) -> vec4f {
+  let near = x * fma(x, fma(x, fma(x, fma(x, fma(x, fma(x, fma(x, vec4f(2.4801587e-5), vec4f(1.984127e-4)), vec4f(1.3888889e-3)),
+    vec4f(8.3333333e-3)), vec4f(0.041666668)), vec4f(0.16666667)), vec4f(0.5)), vec4f(1.0));
+  return select(exp(x) - 1.0, near, abs(x) < vec4f(0.5));
+}
+
+// Density and distribution function of the standard normal.
+fn pdf4(x: vec4f) -> vec4f {
+  return 0.3989422804 * exp(-0.5 * x * x);
+}
+
+fn cdf4(x: vec4f) -> vec4f {
+  return 0.5 + 0.5 * erf4(0.7071067812 * x);
 }
 `,
 };

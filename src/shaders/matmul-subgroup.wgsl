@@ -1,9 +1,11 @@
-// out[z,m,n] = act(alpha·Σ_k A[z,m,k]·B[z,k,n] + alpha2·Σ_k2 A2[z,m,k2]·B2[z,k2,n] + c), f32, for subgroups of 8 lanes.
-// NN: A (M×K), B (K×N); NT: B stored (N×K); TN: A stored (K×M). One subgroup computes ROWS rows × 32 columns: each lane
+// out[z,m,n] = act(alpha·Σ_k A[z,m,k]·B[z,k,n] + alpha2·Σ_k2 A2[z,m,k2]·B2[z,k2,n] + c), f32, for subgroups of 4 or 8.
+// NN: A (M×K), B (K×N); NT: B stored (N×K); TN: A stored (K×M). One subgroup computes ROWS × 4·LANES: each lane
 // loads different rows of A and keeps four columns of B; the rows are shared with subgroupBroadcast.
+// use math.part.wgsl
 enable subgroups;
 
 override FORM: u32 = 0;
+override LANES: u32 = 8;
 override ROWS: u32 = 16;
 override A_VEC: u32 = 0;
 override B_VEC: u32 = 0;
@@ -157,8 +159,27 @@ fn addRow(acc: vec4f, x: vec4f, y: mat4x4f) -> vec4f {
   return fma(vec4f(x.w), y[3], fma(vec4f(x.z), y[2], fma(vec4f(x.y), y[1], fma(vec4f(x.x), y[0], acc))));
 }
 
-// acc[r] += x[r, k…k+3] · y: lane l holds rows l, l+8, l+16, l+24 in x0…x3; y[j] is inner index k+j, this lane's columns.
+// acc[r] += x[r, k…k+3] · y: lane l holds rows l + LANES·i in xi; y[j] is inner index k+j, this lane's columns.
 fn step(x0: vec4f, x1: vec4f, x2: vec4f, x3: vec4f, y: mat4x4f) {
+  if (LANES == 4u) {
+    acc0 = addRow(acc0, subgroupBroadcast(x0, 0u), y);
+    acc1 = addRow(acc1, subgroupBroadcast(x0, 1u), y);
+    acc2 = addRow(acc2, subgroupBroadcast(x0, 2u), y);
+    acc3 = addRow(acc3, subgroupBroadcast(x0, 3u), y);
+    acc4 = addRow(acc4, subgroupBroadcast(x1, 0u), y);
+    acc5 = addRow(acc5, subgroupBroadcast(x1, 1u), y);
+    acc6 = addRow(acc6, subgroupBroadcast(x1, 2u), y);
+    acc7 = addRow(acc7, subgroupBroadcast(x1, 3u), y);
+    acc8 = addRow(acc8, subgroupBroadcast(x2, 0u), y);
+    acc9 = addRow(acc9, subgroupBroadcast(x2, 1u), y);
+    acc10 = addRow(acc10, subgroupBroadcast(x2, 2u), y);
+    acc11 = addRow(acc11, subgroupBroadcast(x2, 3u), y);
+    acc12 = addRow(acc12, subgroupBroadcast(x3, 0u), y);
+    acc13 = addRow(acc13, subgroupBroadcast(x3, 1u), y);
+    acc14 = addRow(acc14, subgroupBroadcast(x3, 2u), y);
+    acc15 = addRow(acc15, subgroupBroadcast(x3, 3u), y);
+    return;
+  }
   acc0 = addRow(acc0, subgroupBroadcast(x0, 0u), y);
   acc1 = addRow(acc1, subgroupBroadcast(x0, 1u), y);
   acc2 = addRow(acc2, subgroupBroadcast(x0, 2u), y);
@@ -208,59 +229,26 @@ fn scaleRows(s: f32) {
   acc28 *= s; acc29 *= s; acc30 *= s; acc31 *= s;
 }
 
-// erf within 1.4e-7: x·p(x²) below 1, 1 − exp(−q(|x|)) above.
-fn erf(x: vec4f) -> vec4f {
-  let u = x * x;
-  var p = 7.88249712e-5 * u - 8.01885499e-4;
-  p = p * u + 5.18931194e-3;
-  p = p * u - 2.68543288e-2;
-  p = p * u + 0.112835975;
-  p = p * u - 0.376126269;
-  p = p * u + 1.12837917;
-  let t = min(abs(x), vec4f(4.2));
-  var q = -1.52557513e-6 * t + 4.38532427e-5;
-  q = q * t - 5.78239604e-4;
-  q = q * t + 4.67275157e-3;
-  q = q * t - 2.61748131e-2;
-  q = q * t + 0.109647075;
-  q = q * t + 0.632286012;
-  q = q * t + 1.12996382;
-  q = q * t - 2.53407356e-4;
-  return select(sign(x) * (1.0 - exp(-q)), x * p, t < vec4f(1.0));
-}
-
-// tanh without overflow for large |x| and without cancellation for small.
-fn tanhSafe(x: vec4f) -> vec4f {
-  let u = x * x;
-  let near = x + x * u * ((((62.0 / 2835.0 * u - 17.0 / 315.0) * u + 2.0 / 15.0) * u) - 1.0 / 3.0);
-  let e = exp(-2.0 * abs(x));
-  return select(sign(x) * (1.0 - e) / (1.0 + e), near, abs(x) < vec4f(0.25));
-}
-
-fn sigmoid(x: vec4f) -> vec4f {
-  return 1.0 / (1.0 + exp(min(-x, vec4f(80.0))));
-}
-
 fn activate(x: vec4f) -> vec4f {
   switch ACT {
-    case 1u: { return 0.5 * x * (1.0 + erf(x * 0.7071067811865476)); }
-    case 2u: { return x * sigmoid(1.702 * x); }
-    case 3u: { return tanhSafe(x); }
+    case 1u: { return x * cdf4(x); }
+    case 2u: { return x * sigmoid4(1.702 * x); }
+    case 3u: { return tanh4(x); }
     case 4u: { return max(x, vec4f()); }
-    case 5u: { return sigmoid(x); }
+    case 5u: { return sigmoid4(x); }
     default: { return x; }
   }
 }
 
-@compute @workgroup_size(8)
+@compute @workgroup_size(LANES)
 fn main(@builtin(workgroup_id) group: vec3u, @builtin(subgroup_invocation_id) lane: u32) {
   let id = group.x + group.y * params.gridX;
   if (id >= params.tiles) { return; }
   let z = id / (params.tilesM * params.tilesN);
   let t = id % (params.tilesM * params.tilesN);
   let row0 = select(t / params.tilesN, t % params.tilesM, params.rowsFirst == 1u) * ROWS;
-  let col0 = select(t % params.tilesN, t / params.tilesM, params.rowsFirst == 1u) * 32u + lane * 4u;
-  let rows = min(vec4u(row0 + lane) + vec4u(0u, 8u, 16u, 24u), vec4u(params.m - 1u));
+  let col0 = select(t % params.tilesN, t / params.tilesM, params.rowsFirst == 1u) * 4u * LANES + lane * 4u;
+  let rows = min(vec4u(row0 + lane) + vec4u(0u, 1u, 2u, 3u) * LANES, vec4u(params.m - 1u));
   let cols = min(vec4u(col0, col0 + 1u, col0 + 2u, col0 + 3u), vec4u(params.n - 1u));
   {
     let rs = rows * select(params.k, 1u, FORM == TN) + z * params.aBatch;
@@ -271,8 +259,8 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(subgroup_invocation_id) la
       var x1 = vec4f();
       var x2 = vec4f();
       var x3 = vec4f();
-      if (ROWS > 8u) { x1 = loadA(rs.y, k); }
-      if (ROWS > 16u) { x2 = loadA(rs.z, k); x3 = loadA(rs.w, k); }
+      if (ROWS > LANES) { x1 = loadA(rs.y, k); }
+      if (ROWS > 2u * LANES) { x2 = loadA(rs.z, k); x3 = loadA(rs.w, k); }
       step(x0, x1, x2, x3, y);
     }
   }
@@ -287,8 +275,8 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(subgroup_invocation_id) la
       var x1 = vec4f();
       var x2 = vec4f();
       var x3 = vec4f();
-      if (ROWS > 8u) { x1 = loadA2(rs.y, k) * s; }
-      if (ROWS > 16u) { x2 = loadA2(rs.z, k) * s; x3 = loadA2(rs.w, k) * s; }
+      if (ROWS > LANES) { x1 = loadA2(rs.y, k) * s; }
+      if (ROWS > 2u * LANES) { x2 = loadA2(rs.z, k) * s; x3 = loadA2(rs.w, k) * s; }
       step(x0, x1, x2, x3, y);
     }
   }

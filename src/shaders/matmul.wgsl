@@ -1,6 +1,7 @@
 // out[z,m,n] = act(alpha·Σ_k A[z,m,k]·B[z,k,n] + alpha2·Σ_k2 A2[z,m,k2]·B2[z,k2,n] + c), f32, on any adapter.
 // NN: A (M×K), B (K×N); NT: B stored (N×K); TN: A stored (K×M). A workgroup of SIDE×SIDE invocations computes a tile of
 // 4·SIDE × 4·SIDE, 4×4 an invocation, from slices of depth SIDE in workgroup memory.
+// use math.part.wgsl
 override FORM: u32 = 0;
 override SIDE: u32 = 16;
 override PAIR: u32 = 0;
@@ -71,46 +72,13 @@ fn loadB2(column: u32, k: u32, z: u32) -> vec4f {
   return select(vec4f(), vec4f(b2[i.x], b2[i.y], b2[i.z], b2[i.w]), k < params.k2);
 }
 
-// erf within 1.4e-7: x·p(x²) below 1, 1 − exp(−q(|x|)) above.
-fn erf(x: vec4f) -> vec4f {
-  let u = x * x;
-  var p = 7.88249712e-5 * u - 8.01885499e-4;
-  p = p * u + 5.18931194e-3;
-  p = p * u - 2.68543288e-2;
-  p = p * u + 0.112835975;
-  p = p * u - 0.376126269;
-  p = p * u + 1.12837917;
-  let t = min(abs(x), vec4f(4.2));
-  var q = -1.52557513e-6 * t + 4.38532427e-5;
-  q = q * t - 5.78239604e-4;
-  q = q * t + 4.67275157e-3;
-  q = q * t - 2.61748131e-2;
-  q = q * t + 0.109647075;
-  q = q * t + 0.632286012;
-  q = q * t + 1.12996382;
-  q = q * t - 2.53407356e-4;
-  return select(sign(x) * (1.0 - exp(-q)), x * p, t < vec4f(1.0));
-}
-
-// tanh without overflow for large |x| and without cancellation for small.
-fn tanhSafe(x: vec4f) -> vec4f {
-  let u = x * x;
-  let near = x + x * u * ((((62.0 / 2835.0 * u - 17.0 / 315.0) * u + 2.0 / 15.0) * u) - 1.0 / 3.0);
-  let e = exp(-2.0 * abs(x));
-  return select(sign(x) * (1.0 - e) / (1.0 + e), near, abs(x) < vec4f(0.25));
-}
-
-fn sigmoid(x: vec4f) -> vec4f {
-  return 1.0 / (1.0 + exp(min(-x, vec4f(80.0))));
-}
-
 fn activate(x: vec4f) -> vec4f {
   switch ACT {
-    case 1u: { return 0.5 * x * (1.0 + erf(x * 0.7071067811865476)); }
-    case 2u: { return x * sigmoid(1.702 * x); }
-    case 3u: { return tanhSafe(x); }
+    case 1u: { return x * cdf4(x); }
+    case 2u: { return x * sigmoid4(1.702 * x); }
+    case 3u: { return tanh4(x); }
     case 4u: { return max(x, vec4f()); }
-    case 5u: { return sigmoid(x); }
+    case 5u: { return sigmoid4(x); }
     default: { return x; }
   }
 }

@@ -182,6 +182,25 @@ const quickGeluGradOp = slopeTimes(
   }, (x, t) => quickGeluGrad(x, t), (x, t) => mul(quickGeluCurvature(x), t),
 ); // prettier-ignore
 
+/** p·a + q·b for constants p and q, in one pass over tensors of one shape. */
+const combineOp: Primitive<{ p: number; q: number }> = {
+  name: 'combine',
+  shape: (inputs) => {
+    expectDtypes('combine', inputs);
+    const [a, b] = inputs.map((x) => x.shape);
+    if (!sameShape(a, b)) throw new ShapeError(`combine: shapes differ, ${formatShape(a)} and ${formatShape(b)}; use add for broadcasting`);
+    return inputs[0];
+  },
+  cpu: ({ x: [a, b], y, params: { p, q } }) => {
+    for (let i = 0; i < y.length; i++) y[i] = p * a[i] + q * b[i];
+  },
+  gpu: gpuBinary(12),
+  jvp: (_x, _y, { p, q }) => ([da, db]) => (da && db ? combine(p, da, q, db) : da ? affine(da, p, 0) : db && affine(db, q, 0)),
+  vjp: (ct, _x, _y, { p, q }, needs) => [needs[0] ? affine(ct, p, 0) : null, needs[1] ? affine(ct, q, 0) : null],
+  keeps: 'none',
+  samples: [{ inputs: [NORMAL, NORMAL], params: { p: 0.75, q: -1.5 } }],
+};
+
 /** mask ≠ 0 ? a : b, all of one shape. */
 const whereOp: Primitive<null> = {
   name: 'where',
@@ -254,6 +273,9 @@ export function minimum(a: TensorLike, b: TensorLike): Tensor {
   return typeof b === 'number' ? clamp(a, -Infinity, b) : bind(minimumOp, [a, b], null);
 }
 
+/** p·a + q·b for tensors of one shape and constants p and q. */
+export const combine = (p: number, a: Tensor, q: number, b: Tensor): Tensor => bind(combineOp, [a, b], { p, q });
+
 /** mask ≠ 0 ? a : b, with broadcasting; no derivative passes through the mask. */
 export function where(mask: Tensor, a: Tensor, b: Tensor): Tensor {
   const shape = broadcastShapes('where', broadcastShapes('where', mask.shape, a.shape), b.shape);
@@ -263,5 +285,5 @@ export function where(mask: Tensor, a: Tensor, b: Tensor): Tensor {
 
 export const binaryOps = [
   addOp, subOp, mulOp, divOp, maximumOp, minimumOp, greaterEqualOp, equalOp, tanhGradOp, sigmoidGradOp, geluGradOp,
-  quickGeluGradOp, whereOp,
+  quickGeluGradOp, combineOp, whereOp,
 ]; // prettier-ignore

@@ -49,7 +49,7 @@ function readMode(shape: Shape, out: Shape): { mode: number; row: number } | nul
 
 export const gpuBinary =
   (code: number) =>
-  (call: GpuCall<null>): void => {
+  (call: GpuCall<{ p: number; q: number } | null>): void => {
     const [a, b] = call.shapes.map((s) => readMode(s, call.shape));
     const row = Math.max(a?.row ?? 0, b?.row ?? 0);
     if (a === null || b === null || (a.row > 0 && b.row > 0 && a.row !== b.row)) return binaryByStrides(code, call);
@@ -65,21 +65,21 @@ export const gpuBinary =
       const n = Math.ceil(w.size / 4);
       device.dispatch(op, binary, {
         buffers: { a: view(x[0], a.mode), b: view(x[1], b.mode), y: { storage: y, ...w } },
-        params: { n, row: Math.max(1, row / 4) },
+        params: { n, row: Math.max(1, row / 4), p: call.params?.p ?? 0, q: call.params?.q ?? 0 },
         constants: { OP: code, A_MODE: a.mode, B_MODE: b.mode },
         workgroups: grid(n, 64),
       });
     }
   };
 
-function binaryByStrides(code: number, { op, device, x, y, shapes, shape }: GpuCall<null>): void {
+function binaryByStrides(code: number, { op, device, x, y, shapes, shape, params }: GpuCall<{ p: number; q: number } | null>): void {
   const flat = collapseAxes(shape, shapes.map((s) => broadcastStrides(s, shape)));
   const [, d1, d2, d3, d4, d5] = padAxes(op, flat.shape, 1);
   const [a0, a1, a2, a3, a4, a5] = padAxes(op, flat.strides[0], 0);
   const [b0, b1, b2, b3, b4, b5] = padAxes(op, flat.strides[1], 0);
   device.dispatch(op, binaryStrided, {
     buffers: { a: x[0], b: x[1], y },
-    params: { n: y.size, d1, d2, d3, d4, d5, a0, a1, a2, a3, a4, a5, b0, b1, b2, b3, b4, b5 },
+    params: { p: params?.p ?? 0, q: params?.q ?? 0, n: y.size, d1, d2, d3, d4, d5, a0, a1, a2, a3, a4, a5, b0, b1, b2, b3, b4, b5 },
     constants: { OP: code },
     workgroups: grid(y.size, 64),
   });

@@ -2,7 +2,7 @@
 
 import { ShapeError } from '../../array/errors.ts';
 import { formatShape, sameShape, type Shape, sizeOf } from '../../array/shape.ts';
-import { grid } from '../../device/webgpu/device.ts';
+import { grid, windowUnits } from '../../device/webgpu/device.ts';
 import { gather as gatherKernel, scatterAdd as scatterAddKernel, take as takeKernel } from '../../shaders/kernels.gen.ts';
 import { bind } from '../bind.ts';
 import { expectDtypes, expectRank, type GpuCall, type Primitive } from '../op.ts';
@@ -19,7 +19,7 @@ function checkIndex(op: string, index: number, below: number): number {
 function rowWindows(call: GpuCall<unknown>, table: number, width: number, run: (first: number, rows: number) => void): void {
   const { device } = call;
   const size = call.x[table]?.size ?? call.y.size;
-  for (const w of device.windows(size, width * 64)) run(w.offset / width, w.size / width);
+  for (const w of device.windows(size, width * windowUnits(width))) run(w.offset / width, w.size / width);
 }
 
 /** y[i…, ·] = table[index[i…], ·]. */

@@ -1,8 +1,10 @@
 // Matrix products on WebGPU: the planned kernel, cut into windows where an operand exceeds one binding.
 
-import { sizeOf } from '../../array/shape.ts';
-import { planMatmul } from '../../device/webgpu/matmul-plan.ts';
-import type { View } from '../../device/webgpu/device.ts';
+import { DeviceError } from '../../array/errors.ts';
+import { type Shape, sizeOf } from '../../array/shape.ts';
+import { type Operand, type View, type WebGpuDevice, windowUnits } from '../../device/webgpu/device.ts';
+import { type MatmulShape, planMatmul } from '../../device/webgpu/matmul-plan.ts';
+import type { GpuStorage } from '../../device/webgpu/pool.ts';
 import { matmul, matmulSubgroup } from '../../shaders/kernels.gen.ts';
 import type { GpuCall } from '../op.ts';
 import { type MatmulParams, productSizes } from './matmul.ts';
@@ -19,31 +21,66 @@ const KERNELS = { matmul, matmulSubgroup };
 
 export function gpuMatmul(call: GpuCall<MatmulParams>): void {
   const { device, shape, shapes, x, y, params } = call;
-  const { m, k } = productSizes(params.form, shapes[0], shapes[1]);
+  const { m } = productSizes(params.form, shapes[0], shapes[1]);
   const batch = sizeOf(shape.slice(0, -2));
-  const whole: Part = { z: 0, batch, firstRow: 0, rows: m };
   const limit = device.maxBindingBytes / 4;
-  if ([...x, y].every((s) => s.size <= limit)) run(call, whole);
-  else for (const part of partsOf(call, whole, k, limit)) run(call, part);
+  if ([...x, y].every((s) => s.size <= limit)) return run(call, { z: 0, batch, firstRow: 0, rows: m });
+  if (batch === 1 && params.form === 'tn') return sumOverInner(call, limit);
+  for (const part of partsOf(call, batch, m, limit)) run(call, part);
 }
 
-/** Cuts by batch, then by rows (nn, nt), which are contiguous in A, C and y. */
-function partsOf({ shapes, shape, params }: GpuCall<MatmulParams>, whole: Part, k: number, limit: number): Part[] {
-  const [m, n] = shape.slice(-2);
-  if (whole.batch > 1) {
-    const largest = Math.max(...shapes.filter((s) => s.length > 2).map((s) => sizeOf(s.slice(-2))), m * n);
-    const count = Math.max(1, Math.floor(limit / largest / 64) * 64);
-    return span(whole.batch, count).map(([z, batch]) => ({ ...whole, z, batch }));
+/** Cuts by batch, else by rows, which are contiguous in A, C and y. */
+function partsOf({ op, shapes, shape, params }: GpuCall<MatmulParams>, batch: number, m: number, limit: number): Part[] {
+  const n = shape[shape.length - 1];
+  if (batch > 1) {
+    const sizes = [...shapes.filter((s) => s.length > 2).map((s) => sizeOf(s.slice(-2))), m * n];
+    return spans(op, batch, sizes, limit).map(([z, count]) => ({ z, batch: count, firstRow: 0, rows: m }));
   }
-  if (params.form === 'tn') return [whole];
-  const widest = Math.max(n, k, params.alpha2 === null ? 0 : shapes[2][shapes[2].length - 1]);
-  return span(m, Math.floor(limit / widest / 64) * 64).map(([firstRow, rows]) => ({ ...whole, firstRow, rows }));
+  const widths = [n, ...(params.alpha2 === null ? [0] : [0, 2]).map((i) => shapes[i][shapes[i].length - 1])];
+  return spans(op, m, widths, limit).map(([firstRow, rows]) => ({ z: 0, batch: 1, firstRow, rows }));
 }
 
-function span(total: number, step: number): [number, number][] {
+/** Cuts `total` units into runs that fit a binding and start on window boundaries of operands with these unit sizes. */
+function spans(op: string, total: number, unitSizes: readonly number[], limit: number): [number, number][] {
+  const step = Math.max(...unitSizes.map(windowUnits)); // powers of two: the largest is a multiple of the others
+  const count = Math.floor(limit / Math.max(...unitSizes) / step) * step;
+  if (count === 0) throw new DeviceError(`${op}: one matrix or row exceeds a binding of ${limit * 4} bytes; split it into smaller ones`);
   const out: [number, number][] = [];
-  for (let first = 0; first < total; first += Math.max(1, step)) out.push([first, Math.min(step, total - first)]);
+  for (let first = 0; first < total; first += count) out.push([first, Math.min(count, total - first)]);
   return out;
+}
+
+/** Aᵀ·B with long A and B: partial products over runs of rows, each added to the one before. */
+function sumOverInner(call: GpuCall<MatmulParams>, limit: number): void {
+  const { op, device, x, y, shapes, params } = call;
+  const terms = [{ at: 0, alpha: params.alpha }, ...(params.alpha2 === null ? [] : [{ at: 2, alpha: params.alpha2 }])];
+  const parts = terms.flatMap(({ at, alpha }) => {
+    const [a, b] = [shapes[at], shapes[at + 1]];
+    return spans(op, a[0], [a[1], b[1]], limit).map(([first, count]) => ({ at, alpha, first, count }));
+  });
+  const spare = device.alloc(y.size, 'real', op);
+  let total: { storage: GpuStorage; shape: Shape } | null = params.addend ? { storage: x[x.length - 1], shape: shapes[x.length - 1] } : null;
+  parts.forEach(({ at, alpha, first, count }, i) => {
+    const last = i === parts.length - 1;
+    const target: GpuStorage = (parts.length - 1 - i) % 2 === 0 ? y : spare;
+    const view = (k: number): View => ({ storage: x[k], offset: first * shapes[k][1], size: count * shapes[k][1] });
+    const [m, n] = [shapes[at][1], shapes[at + 1][1]];
+    dispatchPlan(
+      op, device,
+      {
+        form: 'tn', batch: 1, m, n, k: count, k2: 0, aBatch: 0, bBatch: 0, a2Batch: 0, b2Batch: 0, alpha,
+        addend: total === null ? null : { row: total.shape.length === 1 ? 0 : n, batch: 0 }, act: last ? params.act : 'none',
+      },
+      { a: view(at), b: view(at + 1), a2: null, b2: null, c: total?.storage ?? null, out: target },
+    ); // prettier-ignore
+    total = { storage: target, shape: [m, n] };
+  });
+  device.free(spare);
+}
+
+function dispatchPlan(op: string, device: WebGpuDevice, shape: MatmulShape, buffers: Record<'a' | 'b' | 'a2' | 'b2' | 'c' | 'out', Operand>): void {
+  const { kernel, params, constants, workgroups } = planMatmul(shape, device);
+  device.dispatch(op, KERNELS[kernel], { buffers, params, constants, workgroups });
 }
 
 function run({ op, device, x, y, shape, shapes, params }: GpuCall<MatmulParams>, { z, batch, firstRow, rows }: Part): void {
@@ -61,15 +98,13 @@ function run({ op, device, x, y, shape, shapes, params }: GpuCall<MatmulParams>,
   const c = params.addend ? { row: shapes[at].length === 1 ? 0 : n, batch: shapes[at].length > 2 ? m * n : 0 } : null;
   const bias = c !== null && c.row === 0;
   const result = { offset: z * m * n + firstRow * n, size: batch > 1 ? batch * m * n : rows * n };
-  const plan = planMatmul(
+  dispatchPlan(
+    op, device,
     {
       form, batch, m: rows, n, k: productSizes(form, shapes[0], shapes[1]).k, k2, act, alpha, alpha2: alpha2 ?? 1,
       aBatch: stride(0), bBatch: stride(1), a2Batch: k2 > 0 ? stride(2) : 0, b2Batch: k2 > 0 ? stride(3) : 0, addend: c,
     },
-    device,
-  ); // prettier-ignore
-  device.dispatch(op, KERNELS[plan.kernel], {
-    buffers: {
+    {
       a: left(0),
       b: right(1),
       a2: k2 > 0 ? left(2) : null,
@@ -77,8 +112,5 @@ function run({ op, device, x, y, shape, shapes, params }: GpuCall<MatmulParams>,
       c: c === null ? null : bias ? x[at] : { storage: x[at], ...result },
       out: { storage: y, ...result },
     },
-    params: plan.params,
-    constants: plan.constants,
-    workgroups: plan.workgroups,
-  });
+  ); // prettier-ignore
 }

@@ -2,14 +2,14 @@
 
 import { ShapeError } from '../../array/errors.ts';
 import { formatShape, normalizeAxes, reducedShape, sameShape, type Shape, sizeOf } from '../../array/shape.ts';
-import { grid, type WebGpuDevice } from '../../device/webgpu/device.ts';
+import { grid, type Operand, type WebGpuDevice, windowUnits } from '../../device/webgpu/device.ts';
 import type { GpuStorage } from '../../device/webgpu/pool.ts';
 import { reduce, topk as topkKernel } from '../../shaders/kernels.gen.ts';
 import { bind } from '../bind.ts';
 import { type Discrete, expectDtypes, expectRank, type GpuCall, type Primitive, type Sample } from '../op.ts';
 import type { Tensor } from '../tensor.ts';
 import { div, equal, mul, sub } from './binary.ts';
-import { broadcastTo, reshape } from './layout.ts';
+import { broadcastTo, gpuFill, reshape } from './layout.ts';
 import { rowLayout } from './rows-gpu.ts';
 import { take } from './indexing.ts';
 import { affine, exp } from './unary.ts';
@@ -22,8 +22,8 @@ interface Reduction {
 }
 
 /** Runs of adjacent reduced axes, as [outer, length, inner] sizes, last run first. */
-function runsOf(shape: Shape, axes: readonly number[]): { outer: number; length: number; inner: number }[] {
-  const runs: { outer: number; length: number; inner: number }[] = [];
+function runsOf(shape: Shape, axes: readonly number[]): Run[] {
+  const runs: Run[] = [];
   const reduced = shape.map((_, i) => axes.includes(i));
   let inner = 1;
   for (let i = shape.length - 1; i >= 0; ) {
@@ -55,29 +55,61 @@ function cpuReduce(x: Float64Array, y: Float64Array, shape: Shape, axes: readonl
 
 const SPLIT = 4096;
 
-/** One reduction step on the device; a long run with few results is first reduced in chunks. */
-function gpuStep(op: string, device: WebGpuDevice, code: number, x: GpuStorage, y: GpuStorage, run: { outer: number; length: number; inner: number }, scale: number): void {
+interface Run {
+  readonly outer: number;
+  readonly length: number;
+  readonly inner: number;
+}
+
+/** Reduces every run of `x`; each run in `chunks` pieces with a result each, the last one shorter. */
+function gpuPass(op: string, device: WebGpuDevice, code: number, x: GpuStorage, y: GpuStorage, run: Run & { chunk: number }, scale: number): void {
+  const { outer, length, inner, chunk } = run;
+  const chunks = Math.ceil(length / chunk);
+  // Whole runs stay together; a single run is cut between chunks.
+  const single = outer === 1 && inner === 1;
+  const aligned = Math.max(windowUnits(length * inner), windowUnits(chunks * inner));
+  const { lanes, perGroup } = inner === 1 ? rowLayout(device, outer * chunks, chunk) : { lanes: 1, perGroup: 64 };
+  for (const w of device.windows(outer * length * inner, single ? 64 * chunk : aligned * length * inner)) {
+    const pieces = single ? Math.ceil(w.size / chunk) : chunks;
+    const outputs = single ? pieces : (w.size / length) * chunks;
+    device.dispatch(op, reduce, {
+      buffers: { x: { storage: x, ...w }, y: { storage: y, offset: single ? w.offset / chunk : (w.offset / length) * chunks, size: outputs } },
+      params: { outputs, inner, length: single ? w.size : length, chunk, chunks: pieces, scale },
+      constants: { OP: code, LANES: lanes, ROWS: perGroup },
+      workgroups: grid(outputs, perGroup),
+    });
+  }
+}
+
+/** Column sums of a matrix larger than one binding: of windows of rows first, then of their results. */
+function gpuTallColumns(op: string, device: WebGpuDevice, code: number, x: GpuStorage, y: GpuStorage, { length, inner }: Run, scale: number): void {
+  const windows = device.windows(length * inner, windowUnits(inner) * inner);
+  // Results are laid out on window boundaries; what lies between them also lies between the columns of y.
+  const width = Math.ceil(inner / 64) * 64;
+  const partial = device.alloc(windows.length * width, 'real', op);
+  const emit = (from: Operand, to: Operand, columns: number, rows: number, k: number): void =>
+    device.dispatch(op, reduce, {
+      buffers: { x: from, y: to },
+      params: { outputs: columns, inner: columns, length: rows, chunk: rows, chunks: 1, scale: k },
+      constants: { OP: code, LANES: 1, ROWS: 64 },
+      workgroups: grid(columns, 64),
+    });
+  windows.forEach((w, i) => emit({ storage: x, ...w }, { storage: partial, offset: i * width, size: inner }, inner, w.size / inner, 1));
+  emit(partial, y, width, windows.length, scale);
+  device.free(partial);
+}
+
+/** One reduction on the device; long runs with few results are first reduced in chunks. */
+function gpuStep(op: string, device: WebGpuDevice, code: number, x: GpuStorage, y: GpuStorage, run: Run, scale: number): void {
   const { outer, length, inner } = run;
-  const chunks = inner === 1 && outer < 64 && length > SPLIT ? Math.ceil(length / SPLIT) : 1;
-  const perOuter = length * inner;
-  const emit = (from: GpuStorage, to: GpuStorage, rows: number, len: number, parts: number, k: number): void => {
-    const { lanes, perGroup } = inner === 1 ? rowLayout(device, rows * parts, len) : { lanes: 1, perGroup: 64 };
-    for (const w of device.windows(rows * len * inner, len * inner * 64)) {
-      const outputs = (w.size / (len * inner)) * parts * inner;
-      const first = (w.offset / (len * inner)) * parts * inner;
-      device.dispatch(op, reduce, {
-        buffers: { x: { storage: from, ...w }, y: { storage: to, offset: first, size: outputs } },
-        params: { outputs, inner, length: len, chunk: Math.ceil(len / parts), chunks: parts, scale: k },
-        constants: { OP: code, LANES: lanes, ROWS: perGroup },
-        workgroups: grid(outputs, perGroup),
-      });
-    }
-  };
-  if (perOuter === 0) return;
-  if (chunks === 1) return emit(x, y, outer, length, 1, scale);
-  const partial = device.alloc(outer * chunks, 'real', op);
-  emit(x, partial, outer, length, chunks, 1);
-  emit(partial, y, outer, chunks, 1, scale);
+  if (outer * inner === 0) return;
+  if (length === 0) return gpuFill(op, device, y, 0);
+  if (outer === 1 && inner > 1 && length * inner * 4 > device.maxBindingBytes) return gpuTallColumns(op, device, code, x, y, run, scale);
+  if (inner > 1 || outer >= 64 || length <= SPLIT) return gpuPass(op, device, code, x, y, { ...run, chunk: length }, scale);
+  const pieces = Math.ceil(length / SPLIT);
+  const partial = device.alloc(outer * pieces, 'real', op);
+  gpuPass(op, device, code, x, partial, { ...run, chunk: SPLIT }, 1);
+  gpuStep(op, device, code, partial, y, { outer, length: pieces, inner }, scale);
   device.free(partial);
 }
 

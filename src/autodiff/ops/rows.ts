@@ -2,7 +2,7 @@
 
 import { ShapeError } from '../../array/errors.ts';
 import { formatShape, sameShape } from '../../array/shape.ts';
-import { grid } from '../../device/webgpu/device.ts';
+import { grid, windowUnits } from '../../device/webgpu/device.ts';
 import type { GpuStorage } from '../../device/webgpu/pool.ts';
 import { normalize as normalizeKernel, softmax as softmaxKernel } from '../../shaders/kernels.gen.ts';
 import { bind } from '../bind.ts';
@@ -38,7 +38,7 @@ function gpuRows<P>(
   together = 1,
 ): void {
   const n = lastOf(shape);
-  for (const w of device.windows(y.size, n * 64 * together)) {
+  for (const w of device.windows(y.size, n * together * windowUnits(n * together))) {
     const rows = w.size / n;
     const { lanes, perGroup } = rowLayout(device, rows, n);
     run({ rows, n, LANES: lanes, ROWS: perGroup, workgroups: grid(rows, perGroup) }, (storage) => ({ storage, ...w }));

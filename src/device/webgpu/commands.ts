@@ -38,7 +38,7 @@ export class CommandQueue {
   readonly #compiling = new Set<Pipeline>();
   readonly #bindGroups = new Map<GPUBindGroupLayout, Map<string, GPUBindGroup>>();
   #bindGroupCount = 0;
-  readonly #inFlight: Promise<unknown>[] = [];
+  readonly #inFlight: Promise<void>[] = [];
   readonly #checks = new Set<Promise<void>>();
 
   constructor(gpu: GPUDevice, fail: (error: DeviceError) => void) {
@@ -112,41 +112,42 @@ export class CommandQueue {
     this.submitted = this.recorded;
   }
 
-  #submitBatch(batch: readonly Command[], slot: number): void {
-    const gpu = this.#gpu;
-    gpu.pushErrorScope('validation');
-    gpu.queue.writeBuffer(this.#uniform, 0, this.#slots, slot, batch.length * PARAM_SLOT);
-    const encoder = gpu.createCommandEncoder();
-    const pass = encoder.beginComputePass();
-    let current: Pipeline | null = null;
-    for (let i = 0; i < batch.length; i++) {
-      const { pipeline, bindings, workgroups } = batch[i];
-      if (pipeline !== current) {
-        pass.setPipeline(pipeline.ready as GPUComputePipeline);
-        current = pipeline;
-      }
-      pass.setBindGroup(0, this.#bindGroup(pipeline.layout, bindings), [i * PARAM_SLOT]);
-      pass.dispatchWorkgroups(...workgroups);
-    }
-    pass.end();
-    gpu.queue.submit([encoder.finish()]);
-    this.#watch(batch);
-  }
-
-  #watch(batch: readonly Command[]): void {
+  /** Runs `submit`; an error in it is reported under the names in `ops`. */
+  submitAs(ops: string, submit: () => void): void {
+    this.#gpu.pushErrorScope('validation');
+    submit();
     const check: Promise<void> = this.#gpu.popErrorScope().then(
       (error) => {
         this.#checks.delete(check);
-        if (error !== null) this.#fail(new DeviceError(`${opsOf(batch)}: the device refused the work, ${error.message}`));
+        if (error !== null) this.#fail(new DeviceError(`${ops}: the device refused the work, ${error.message}`));
       },
       () => void this.#checks.delete(check), // the device was lost; its own handler says why
     );
     this.#checks.add(check);
-    const done: Promise<unknown> = this.#gpu.queue.onSubmittedWorkDone().then(
-      () => this.#inFlight.splice(this.#inFlight.indexOf(done), 1),
-      () => this.#inFlight.splice(this.#inFlight.indexOf(done), 1),
-    );
+    const forget = (): void => void this.#inFlight.splice(this.#inFlight.indexOf(done), 1);
+    const done: Promise<void> = this.#gpu.queue.onSubmittedWorkDone().then(forget, forget);
     this.#inFlight.push(done);
+  }
+
+  #submitBatch(batch: readonly Command[], slot: number): void {
+    const gpu = this.#gpu;
+    this.submitAs(opsOf(batch), () => {
+      gpu.queue.writeBuffer(this.#uniform, 0, this.#slots, slot, batch.length * PARAM_SLOT);
+      const encoder = gpu.createCommandEncoder();
+      const pass = encoder.beginComputePass();
+      let current: Pipeline | null = null;
+      for (let i = 0; i < batch.length; i++) {
+        const { pipeline, bindings, workgroups } = batch[i];
+        if (pipeline !== current) {
+          pass.setPipeline(pipeline.ready as GPUComputePipeline);
+          current = pipeline;
+        }
+        pass.setBindGroup(0, this.#bindGroup(pipeline.layout, bindings), [i * PARAM_SLOT]);
+        pass.dispatchWorkgroups(...workgroups);
+      }
+      pass.end();
+      gpu.queue.submit([encoder.finish()]);
+    });
   }
 
   #bindGroup(layout: GPUBindGroupLayout, bindings: readonly Binding[]): GPUBindGroup {

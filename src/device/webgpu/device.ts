@@ -120,8 +120,9 @@ export class WebGpuDevice implements DeviceBase<GpuStorage> {
     this.#queue.record(op, pipeline, bindings, this.#encodeParams(kernel, call.params), call.workgroups);
   }
 
-  /** Splits `size` elements into windows that fit one binding; `unit` elements stay together. */
+  /** Splits `size` elements into windows that fit one binding; `unit` elements stay together where it must be cut. */
   windows(size: number, unit = WINDOW_STEP): { offset: number; size: number }[] {
+    if (size * 4 <= this.maxBindingBytes) return [{ offset: 0, size }];
     const most = Math.floor(this.maxBindingBytes / 4 / unit) * unit;
     if (most === 0) throw new DeviceError(`webgpu: ${unit * 4} bytes that must stay together exceed one binding of ${this.maxBindingBytes}`);
     const out = [];
@@ -162,7 +163,7 @@ export class WebGpuDevice implements DeviceBase<GpuStorage> {
     sources.forEach((s, i) => {
       if (s.size > 0) encoder.copyBufferToBuffer(s.buffer, 0, staging, starts[i], s.size * 4);
     });
-    this.gpu.queue.submit([encoder.finish()]);
+    this.#queue.submitAs('read', () => this.gpu.queue.submit([encoder.finish()]));
     try {
       await staging.mapAsync(GPUMapMode.READ, 0, total);
     } catch (error) {
@@ -198,8 +199,9 @@ export class WebGpuDevice implements DeviceBase<GpuStorage> {
     return this.#pool.memory();
   }
 
-  /** Destroys the pooled buffers; the memory is back at the next submission. */
-  trim(): void {
+  /** Destroys the pooled buffers; their memory comes back with a submission, so an empty one is made. */
+  async trim(): Promise<void> {
+    await this.#queue.flush();
     this.#pool.trim(this.#queue.submitted, 0);
     this.gpu.queue.submit([]);
   }
@@ -275,6 +277,11 @@ export function grid(n: number, size: number): [number, number, number] {
   const rows = Math.ceil(groups / 65535);
   return [Math.ceil(groups / rows), rows, 1];
 }
+
+/** The least number of units of `size` elements that ends on a window boundary; a power of two. */
+export const windowUnits = (size: number): number => WINDOW_STEP / gcd(size, WINDOW_STEP);
+
+const gcd = (a: number, b: number): number => (b === 0 ? a : gcd(b, a % b));
 
 const asFloat32 = (data: ArrayLike<number>): Float32Array<ArrayBuffer> =>
   data instanceof Float32Array && data.buffer instanceof ArrayBuffer ? (data as Float32Array<ArrayBuffer>) : Float32Array.from(data);

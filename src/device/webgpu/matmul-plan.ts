@@ -63,26 +63,26 @@ const FORMS = { nn: 0, nt: 1, tn: 2 } as const;
 const ACTS = { none: 0, gelu: 1, quickGelu: 2, tanh: 3, relu: 4, sigmoid: 5 } as const;
 const MAX_GROUPS = 65535;
 
-/** Subgroup size the subgroup kernel is written for: lavapipe's on AVX2. */
-const LANES = 8;
-
 /**
  * @param shape the product to compute
  * @param adapter what the device offers
  * @returns kernel name, override constants, uniform parameters and workgroup counts
  */
 export function planMatmul(shape: MatmulShape, adapter: MatmulAdapter): MatmulPlan {
-  return adapter.subgroupSize === LANES ? planSubgroup(shape) : planPortable(shape);
+  const lanes = adapter.subgroupSize;
+  return lanes === 4 || lanes === 8 ? planSubgroup(shape, lanes) : planPortable(shape);
 }
 
-function planSubgroup(shape: MatmulShape): MatmulPlan {
+/** For the software adapters, where loads are dear: SwiftShader has subgroups of 4, lavapipe of 8. */
+function planSubgroup(shape: MatmulShape, lanes: 4 | 8): MatmulPlan {
   const { form, k, k2 } = shape;
-  const columns = 4 * LANES;
-  const rows = subgroupRows(shape.m, Math.ceil(shape.n / columns) * shape.batch);
+  const columns = 4 * lanes;
+  const rows = lanes === 4 ? 16 : subgroupRows(shape.m, Math.ceil(shape.n / columns) * shape.batch);
   const vec = (leading: number, batch: number): number => (leading % 4 === 0 && batch % 4 === 0 ? 1 : 0);
   const bLeading = (inner: number): number => (form === 'nt' ? inner : shape.n);
   const constants = {
     FORM: FORMS[form],
+    LANES: lanes,
     ROWS: rows,
     A_VEC: form === 'tn' ? 0 : vec(k, shape.aBatch),
     B_VEC: vec(bLeading(k), shape.bBatch),

@@ -1,0 +1,47 @@
+// Parameter trees on a device as vectors, so that solvers and minimisers run where the model runs.
+
+import { ShapeError } from '../array/errors.ts';
+import { treeFrom, treeLeaves, treeMap } from '../array/tree.ts';
+import { combine, mul } from '../autodiff/ops/binary.ts';
+import { zeros } from '../autodiff/ops/layout.ts';
+import { sum } from '../autodiff/ops/reduce.ts';
+import { affine } from '../autodiff/ops/unary.ts';
+import { disposeTree, keep, readAll, scope, type Tensor } from '../autodiff/tensor.ts';
+import type { Space } from './space.ts';
+
+/** Σ cᵢ·xᵢ of one leaf. */
+function combineLeaf(coeffs: readonly number[], parts: readonly Tensor[]): Tensor {
+  if (parts.length === 1) return affine(parts[0], coeffs[0], 0);
+  return parts.slice(2).reduce((total, x, i) => combine(1, total, coeffs[i + 2], x), combine(coeffs[0], parts[0], coeffs[1], parts[1]));
+}
+
+/**
+ * The vector space of trees of tensors. Vectors it makes belong to the caller until released, whatever scope is open.
+ * @example const { x } = await cg(treeSpace<Theta>(), (v) => lin.hvp(v), g);
+ */
+export function treeSpace<T>(): Space<T> {
+  return {
+    async dots(pairs) {
+      const products = scope(() =>
+        pairs.map(([a, b]) => {
+          const [left, right] = [treeLeaves<Tensor>(a), treeLeaves<Tensor>(b)];
+          if (left.length !== right.length) throw new ShapeError(`dots: trees of ${left.length} and ${right.length} leaves; both must come from one space`);
+          return left.map((x, i) => sum(mul(x, right[i])));
+        }),
+      );
+      const values = await readAll(products.flat());
+      disposeTree(products);
+      let at = 0;
+      return products.map((parts) => parts.reduce((total) => total + values[at++][0], 0));
+    },
+    combine(coeffs, vectors) {
+      if (coeffs.length !== vectors.length || coeffs.length === 0) {
+        throw new ShapeError(`combine: ${coeffs.length} coefficients for ${vectors.length} vectors; give one each, at least one`);
+      }
+      const leaves = vectors.map((v) => treeLeaves<Tensor>(v));
+      return keep(scope(() => treeFrom<T>(vectors[0], leaves[0].map((_, i) => combineLeaf(coeffs, leaves.map((l) => l[i]))))));
+    },
+    zeros: (like) => keep(treeMap<Tensor, T>(like, (x) => zeros(x.device, x.shape))),
+    release: (...vectors) => vectors.forEach(disposeTree),
+  };
+}
