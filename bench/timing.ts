@@ -13,6 +13,8 @@ export interface Timing {
   /** Milliseconds of one `run`. */
   readonly best: number;
   readonly median: number;
+  /** Median CPU milliseconds of one `run`, all threads of this process: the steadier figure on a shared machine. */
+  readonly cpu: number;
   readonly samples: readonly number[];
 }
 
@@ -21,9 +23,9 @@ export interface CompareOptions {
   readonly rounds?: number;
   /** Untimed runs of each contender before the first round (default 1). */
   readonly warmup?: number;
-  /** Share of all cores that others may use when a round starts (default 0.15; 1 turns the gate off). */
+  /** Share of all cores in use, by other programs or a contender's idling threads, at which a sample may start (0.15). */
   readonly maxBusy?: number;
-  /** Longest wait for an idle machine before a round, in milliseconds (default 10000). */
+  /** Longest wait for an idle machine before a sample, in milliseconds (default 2000). */
   readonly patience?: number;
 }
 
@@ -32,33 +34,38 @@ export interface CompareOptions {
  * @returns best and median time of one `run` each, in the order given
  */
 export async function compare(contenders: readonly Contender[], options: CompareOptions = {}): Promise<Timing[]> {
-  const { rounds = 9, warmup = 1, maxBusy = 0.15, patience = 10_000 } = options;
+  const { rounds = 9, warmup = 1, maxBusy = 0.15, patience = 2_000 } = options;
   for (const c of contenders) for (let i = 0; i < warmup; i++) await c.run();
   const samples = contenders.map((): number[] => []);
+  const cpu = contenders.map((): number[] => []);
   for (let round = 0; round < rounds; round++) {
-    await untilIdle(maxBusy, patience);
     for (let i = 0; i < contenders.length; i++) {
+      await untilIdle(maxBusy, patience);
       const at = (i + round) % contenders.length;
+      const used = process.cpuUsage();
       const start = performance.now();
       await contenders[at].run();
       samples[at].push(performance.now() - start);
+      const { user, system } = process.cpuUsage(used);
+      cpu[at].push((user + system) / 1000);
     }
   }
   return contenders.map(({ name }, i) => {
-    const sorted = samples[i].toSorted((x, y) => x - y);
-    return { name, best: sorted[0], median: median(sorted), samples: samples[i] };
+    const best = Math.min(...samples[i]);
+    return { name, best, median: median(samples[i]), cpu: median(cpu[i]), samples: samples[i] };
   });
 }
 
-function median(sorted: readonly number[]): number {
+function median(values: readonly number[]): number {
+  const sorted = values.toSorted((x, y) => x - y);
   const mid = sorted.length >> 1;
   return sorted.length % 2 === 1 ? sorted[mid] : (sorted[mid - 1] + sorted[mid]) / 2;
 }
 
-/** Waits until the cores were less than `maxBusy` in use for a moment, or until patience runs out. */
+/** Lets go of the last contender, then waits for the cores to be in use less than `maxBusy`, or out of patience. */
 async function untilIdle(maxBusy: number, patience: number): Promise<void> {
   const deadline = performance.now() + patience;
-  while (maxBusy < 1 && (await busyShare()) > maxBusy && performance.now() < deadline);
+  while ((await busyShare()) > maxBusy && performance.now() < deadline);
 }
 
 async function busyShare(): Promise<number> {

@@ -14,20 +14,36 @@ let planted = 0;
 
 type Rules = Primitive<unknown>;
 
-const dropFirst = (cts: readonly Tangent[]): Tangent[] => cts.map((t, i) => (i === cts.findIndex((c) => c !== null) ? null : t));
+const dropFirst = (cts: readonly Tangent[]): Tangent[] =>
+  cts.map((t, i) => (i === cts.findIndex((c) => c !== null) ? null : t));
 type Mutant = readonly [name: string, plant: (op: Rules) => Rules];
 
 const MUTANTS: readonly Mutant[] = [
   ['vjp off by 0.1 %', (op) => ({ ...op, vjp: (...a) => op.vjp(...a).map(scaled) })],
-  ['jvp off by 0.1 %', (op) => ({ ...op, jvp: (...a) => (dx) => scaled(op.jvp(...a)(dx)) })],
-  ['jvp and vjp off alike', (op) => ({
-    ...op,
-    jvp: (...a) => (dx) => scaled(op.jvp(...a)(dx)),
-    vjp: (...a) => op.vjp(...a).map(scaled),
-  })],
+  [
+    'jvp off by 0.1 %',
+    (op) => ({
+      ...op,
+      jvp:
+        (...a) =>
+        (dx) =>
+          scaled(op.jvp(...a)(dx)),
+    }),
+  ],
+  [
+    'jvp and vjp off alike',
+    (op) => ({
+      ...op,
+      jvp:
+        (...a) =>
+        (dx) =>
+          scaled(op.jvp(...a)(dx)),
+      vjp: (...a) => op.vjp(...a).map(scaled),
+    }),
+  ],
   ['a cotangent dropped', (op) => ({ ...op, vjp: (...a) => dropFirst(op.vjp(...a)) })],
   ['vjp negated', (op) => ({ ...op, vjp: (...a) => op.vjp(...a).map((t) => t && affine(t, -1, 0)) })],
-]; // prettier-ignore
+];
 
 /** Rules that see their primals as constants: right at first order, wrong at second. */
 const detached = (op: Rules): Rules => ({
@@ -44,16 +60,39 @@ async function caught(op: Op<unknown>): Promise<boolean> {
     const kase = new Case(op, sample, 100 * i);
     if (kase.free.length === 0) continue;
     const errors = await checkRules(kase, device);
-    if ((['adjoint', 'jvp', 'hvp', 'symmetry'] as const).some((kind) => !(errors[kind] <= TOLERANCE.cpu[kind]))) return true;
+    if ((['adjoint', 'jvp', 'hvp', 'symmetry'] as const).some((kind) => !(errors[kind] <= TOLERANCE.cpu[kind])))
+      return true;
   }
   return false;
 }
 
 /** Ops that are linear in each input alone, or piecewise so: there is no second-order term to detach. */
 const LINEAR = new Set([
-  'affine', 'neg', 'abs', 'relu', 'clamp', 'add', 'sub', 'combine', 'maximum', 'minimum', 'where', 'sum', 'mean', 'max', 'reshape', 'permute',
-  'broadcastTo', 'slice', 'pad', 'concat', 'gather', 'scatterAdd', 'take', 'put',
-]); // prettier-ignore
+  'affine',
+  'neg',
+  'abs',
+  'relu',
+  'clamp',
+  'add',
+  'sub',
+  'combine',
+  'maximum',
+  'minimum',
+  'where',
+  'sum',
+  'mean',
+  'max',
+  'reshape',
+  'permute',
+  'broadcastTo',
+  'slice',
+  'pad',
+  'concat',
+  'gather',
+  'scatterAdd',
+  'take',
+  'put',
+]);
 
 const primitives = registry.filter((op): op is Rules => 'jvp' in op);
 const fused = registry.filter((op): op is Fused<unknown> => 'define' in op);

@@ -14,13 +14,27 @@ interface Theta {
 
 const device = new CpuDevice();
 const rng = ecif.createRng(3);
-const normal = (...shape: number[]): Tensor => ecif.tensor(device, Float64Array.from({ length: shape.reduce((a, b) => a * b, 1) }, () => rng.normal()), shape);
-const draw = (): Theta => ({ layers: [{ w: normal(3, 4), b: normal(3) }, { w: normal(2, 3), b: normal(2) }], scale: normal() });
+const normal = (...shape: number[]): Tensor =>
+  ecif.tensor(
+    device,
+    Float64Array.from({ length: shape.reduce((a, b) => a * b, 1) }, () => rng.normal()),
+    shape,
+  );
+const draw = (): Theta => ({
+  layers: [
+    { w: normal(3, 4), b: normal(3) },
+    { w: normal(2, 3), b: normal(2) },
+  ],
+  scale: normal(),
+});
 const x = normal(5, 4);
 const y = normal(5, 4);
 
 /** Similarities of two small towers: a function with a matrix for output. */
-const tower = (t: Theta, input: Tensor): Tensor => ecif.linear(ecif.linear(input, t.layers[0].w, { bias: t.layers[0].b, act: 'tanh' }), t.layers[1].w, { bias: t.layers[1].b });
+const tower = (t: Theta, input: Tensor): Tensor =>
+  ecif.linear(ecif.linear(input, t.layers[0].w, { bias: t.layers[0].b, act: 'tanh' }), t.layers[1].w, {
+    bias: t.layers[1].b,
+  });
 const similarities = (t: Theta): Tensor => ecif.mul(ecif.matmul(tower(t, x), tower(t, y), { form: 'nt' }), t.scale);
 const loss = (t: Theta): Tensor => ecif.contrastive(similarities(t));
 
@@ -37,9 +51,19 @@ async function differencedJacobian(): Promise<Float64Array[]> {
   for (let leaf = 0; leaf < leaves.length; leaf++) {
     for (let i = 0; i < leaves[leaf].size; i++) {
       const at = async (by: number): Promise<Float64Array> => {
-        const moved = leaves.map((l, k) => ecif.tensor(device, values[k].map((v, j) => (k === leaf && j === i ? v + by : v)) as Float64Array, l.shape));
+        const moved = leaves.map((l, k) =>
+          ecif.tensor(device, values[k].map((v, j) => (k === leaf && j === i ? v + by : v)) as Float64Array, l.shape),
+        );
         const [w0, b0, w1, b1, scale] = moved;
-        return readFlat([similarities({ layers: [{ w: w0, b: b0 }, { w: w1, b: b1 }], scale })]);
+        return readFlat([
+          similarities({
+            layers: [
+              { w: w0, b: b0 },
+              { w: w1, b: b1 },
+            ],
+            scale,
+          }),
+        ]);
       };
       const [up, down] = [await at(h), await at(-h)];
       columns.push(up.map((v, k) => (v - down[k]) / (2 * h)));
@@ -79,7 +103,9 @@ describe('trees of parameters', () => {
     const s = similarities(theta);
     const hjs = Float64Array.from(await ecif.contrastiveHvp(s, ecif.tensor(device, js, s.shape)).data());
     const expected = Float64Array.from(columns, (c) => c.reduce((sum, value, i) => sum + value * hjs[i], 0));
-    expect(relativeError(await flat(ecif.ggnvp(similarities, ecif.contrastive, theta, v)), expected)).toBeLessThan(1e-7);
+    expect(relativeError(await flat(ecif.ggnvp(similarities, ecif.contrastive, theta, v)), expected)).toBeLessThan(
+      1e-7,
+    );
     const kept = ecif.linearizeGgn(similarities, ecif.contrastive, theta);
     expect(relativeError(await flat(kept.ggnvp(v)), expected)).toBeLessThan(1e-7);
     kept.dispose();
@@ -117,10 +143,18 @@ describe('trees of parameters', () => {
     const v = draw();
     const inner = (t: Theta): Tensor => {
       const g = ecif.grad(loss)(t);
-      const pairs: [Tensor, Tensor][] = [...g.layers.flatMap((l, i): [Tensor, Tensor][] => [[l.w, v.layers[i].w], [l.b, v.layers[i].b]]), [g.scale, v.scale]];
+      const pairs: [Tensor, Tensor][] = [
+        ...g.layers.flatMap((l, i): [Tensor, Tensor][] => [
+          [l.w, v.layers[i].w],
+          [l.b, v.layers[i].b],
+        ]),
+        [g.scale, v.scale],
+      ];
       return pairs.map(([a, b]) => ecif.sum(ecif.mul(a, b))).reduce((a, b) => ecif.add(a, b));
     };
-    expect(relativeError(await flat(ecif.grad(inner)(theta)), await flat(ecif.hvp(loss, theta, v)))).toBeLessThan(1e-12);
+    expect(relativeError(await flat(ecif.grad(inner)(theta)), await flat(ecif.hvp(loss, theta, v)))).toBeLessThan(
+      1e-12,
+    );
   });
 });
 
@@ -131,7 +165,11 @@ describe('memory', () => {
     const v = ecif.full(own, [4, 4], 1);
     const before = own.memory().buffers;
     const f = (t: Tensor): Tensor => ecif.contrastive(ecif.matmul(ecif.tanh(t), ecif.softmax(t)));
-    ecif.disposeTree([ecif.grad(f)(w), ecif.hvp(f, w, v), ecif.ggnvp((t: Tensor) => ecif.tanh(t), ecif.contrastive, w, v)]);
+    ecif.disposeTree([
+      ecif.grad(f)(w),
+      ecif.hvp(f, w, v),
+      ecif.ggnvp((t: Tensor) => ecif.tanh(t), ecif.contrastive, w, v),
+    ]);
     const lin = ecif.linearizeGrad(f, w);
     ecif.disposeTree([lin.hvp(v), lin.hvp(v), lin.value, lin.grad]);
     lin.dispose();

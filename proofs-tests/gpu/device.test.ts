@@ -10,12 +10,21 @@ import { relativeError } from '../support/op-checks.ts';
 import { readFlat } from '../support/random-graph.ts';
 
 type Tensor = ecif.Tensor;
-const open = async (options: ecif.DeviceOptions = {}): Promise<WebGpuDevice> => (await ecif.openDevice({ ...options, kind: 'webgpu' })) as WebGpuDevice;
+const open = async (options: ecif.DeviceOptions = {}): Promise<WebGpuDevice> =>
+  (await ecif.openDevice({ ...options, kind: 'webgpu' })) as WebGpuDevice;
 const values = (seed: number, size: number): Float64Array => {
   const rng = ecif.createRng(seed);
   return Float64Array.from({ length: size }, () => rng.normal());
 };
-const normal = (device: ecif.Device, seed: number, ...shape: number[]): Tensor => ecif.tensor(device, values(seed, shape.reduce((a, b) => a * b, 1)), shape);
+const normal = (device: ecif.Device, seed: number, ...shape: number[]): Tensor =>
+  ecif.tensor(
+    device,
+    values(
+      seed,
+      shape.reduce((a, b) => a * b, 1),
+    ),
+    shape,
+  );
 
 await describeGpu('storage larger than one binding', () => {
   const cpu = new CpuDevice();
@@ -25,13 +34,23 @@ await describeGpu('storage larger than one binding', () => {
   });
   afterAll(() => device.destroy());
 
-  const index = (d: ecif.Device): Tensor => ecif.tensor(d, Int32Array.from({ length: 40 }, (_, i) => (i * 37) % 300), [40], 'int');
+  const index = (d: ecif.Device): Tensor =>
+    ecif.tensor(
+      d,
+      Int32Array.from({ length: 40 }, (_, i) => (i * 37) % 300),
+      [40],
+      'int',
+    );
   const CASES: [string, (d: ecif.Device) => Tensor][] = [
     ['unary', (d) => ecif.gelu(normal(d, 1, 100, 100))],
     ['binary', (d) => ecif.mul(normal(d, 1, 100, 100), normal(d, 2, 100, 100))],
     ['a row broadcast', (d) => ecif.add(normal(d, 1, 300, 36), normal(d, 2, 36))],
     ['a column broadcast', (d) => ecif.mul(normal(d, 1, 300, 36), normal(d, 2, 300, 1))],
-    ['where', (d) => ecif.where(ecif.greaterEqual(normal(d, 1, 9000), normal(d, 3, 9000)), normal(d, 1, 9000), normal(d, 2, 9000))],
+    [
+      'where',
+      (d) =>
+        ecif.where(ecif.greaterEqual(normal(d, 1, 9000), normal(d, 3, 9000)), normal(d, 1, 9000), normal(d, 2, 9000)),
+    ],
     ['sum of rows', (d) => ecif.sum(normal(d, 1, 300, 30), 1)],
     ['sum of columns', (d) => ecif.sum(normal(d, 1, 1000, 30), 0)],
     ['logSumExp', (d) => ecif.logSumExp(normal(d, 1, 300, 30), -1)],
@@ -45,15 +64,29 @@ await describeGpu('storage larger than one binding', () => {
     ['gather', (d) => ecif.gather(normal(d, 1, 300, 20), index(d))],
     ['scatterAdd', (d) => ecif.scatterAdd(normal(d, 1, 40, 20), index(d), 300)],
     ['matmul of many rows', (d) => ecif.matmul(normal(d, 1, 400, 24), normal(d, 2, 24, 20))],
-    ['matmul NT with a bias', (d) => ecif.matmul(normal(d, 1, 400, 24), normal(d, 2, 20, 24), { form: 'nt', addend: normal(d, 3, 20) })],
-    ['matmul with a summand', (d) => ecif.matmul(normal(d, 1, 400, 24), normal(d, 2, 24, 20), { addend: normal(d, 3, 400, 20) })],
+    [
+      'matmul NT with a bias',
+      (d) => ecif.matmul(normal(d, 1, 400, 24), normal(d, 2, 20, 24), { form: 'nt', addend: normal(d, 3, 20) }),
+    ],
+    [
+      'matmul with a summand',
+      (d) => ecif.matmul(normal(d, 1, 400, 24), normal(d, 2, 24, 20), { addend: normal(d, 3, 400, 20) }),
+    ],
     ['batched matmul', (d) => ecif.matmul(normal(d, 1, 80, 10, 12), normal(d, 2, 80, 12, 8))],
     ['sum of outer and inner axes', (d) => ecif.sum(normal(d, 1, 40, 30, 12), [0, 2])],
     ['TN of many rows', (d) => ecif.matmul(normal(d, 1, 500, 10), normal(d, 2, 500, 9), { form: 'tn' })],
     ['attention', (d) => ecif.attention(normal(d, 1, 96, 8, 8), normal(d, 2, 96, 8, 8), normal(d, 3, 96, 8, 8))],
-    ['TN with two products and a summand', (d) => ecif.matmul(normal(d, 1, 500, 12), normal(d, 2, 500, 8), { form: 'tn', plus: { a: normal(d, 3, 700, 12), b: normal(d, 4, 700, 8), alpha: 0.5 }, addend: normal(d, 5, 8) })],
+    [
+      'TN with two products and a summand',
+      (d) =>
+        ecif.matmul(normal(d, 1, 500, 12), normal(d, 2, 500, 8), {
+          form: 'tn',
+          plus: { a: normal(d, 3, 700, 12), b: normal(d, 4, 700, 8), alpha: 0.5 },
+          addend: normal(d, 5, 8),
+        }),
+    ],
     ['full', (d) => ecif.full(d, [9000], 2.5)],
-  ]; // prettier-ignore
+  ];
   it.each(CASES)('%s', async (_name, run) => {
     const [actual, expected] = [await readFlat([run(device)]), await readFlat([run(cpu)])];
     expect(relativeError(actual, expected)).toBeLessThan(1e-5);
@@ -63,12 +96,16 @@ await describeGpu('storage larger than one binding', () => {
     const long = await open({ maxBindingBytes: 2 ** 21 });
     const data = values(7, 1_500_000);
     const total = data.reduce((a, b) => a + Math.fround(b), 0);
-    expect(Math.abs((await ecif.sum(ecif.tensor(long, data)).item()) - total)).toBeLessThan(1e-6 * data.length ** 0.5 * 100);
+    expect(Math.abs((await ecif.sum(ecif.tensor(long, data)).item()) - total)).toBeLessThan(
+      1e-6 * data.length ** 0.5 * 100,
+    );
     long.destroy();
   });
 
   it('an op without windows says so', () => {
-    expect(() => ecif.topk(normal(device, 1, 100, 100), 2)).toThrow(/^topk: operand x of \d+ bytes exceeds one binding of 16384; split the op/);
+    expect(() => ecif.topk(normal(device, 1, 100, 100), 2)).toThrow(
+      /^topk: operand x of \d+ bytes exceeds one binding of 16384; split the op/,
+    );
   });
 });
 
@@ -140,7 +177,8 @@ await describeGpu('failures', () => {
     const device = await open();
     const bad: Kernel = {
       name: 'bad',
-      source: '@group(0) @binding(0) var<storage, read_write> y: array<f32>; @compute @workgroup_size(64) fn main() { y[0] = nonsense; }',
+      source:
+        '@group(0) @binding(0) var<storage, read_write> y: array<f32>; @compute @workgroup_size(64) fn main() { y[0] = nonsense; }',
       bindings: [{ name: 'y', access: 'read_write' }],
       params: [],
       paramBytes: 16,
@@ -148,7 +186,11 @@ await describeGpu('failures', () => {
       subgroups: false,
     };
     const x = ecif.full(device, [64], 1);
-    device.dispatch('badOp', bad, { buffers: { y: device.alloc(64, 'real', 'badOp') }, params: {}, workgroups: [1, 1, 1] });
+    device.dispatch('badOp', bad, {
+      buffers: { y: device.alloc(64, 'real', 'badOp') },
+      params: {},
+      workgroups: [1, 1, 1],
+    });
     await expect(x.data()).rejects.toThrow(/nonsense|badOp/);
     await expect(x.data()).rejects.toThrow(ecif.DeviceError);
     device.destroy();
@@ -181,7 +223,9 @@ await describeGpu('failures', () => {
 
   it('a tensor beyond the largest buffer is refused at once', async () => {
     const device = await open();
-    expect(() => ecif.full(device, [2 ** 31], 1)).toThrow(/full: a tensor of 8589934592 bytes exceeds maxBufferSize \d+; split it/);
+    expect(() => ecif.full(device, [2 ** 31], 1)).toThrow(
+      /full: a tensor of 8589934592 bytes exceeds maxBufferSize \d+; split it/,
+    );
     device.destroy();
   });
 
@@ -211,7 +255,9 @@ await describeGpu('kernels', () => {
     const devices = [await open(), await open({ portable: true })];
     const rng = ecif.createRng(5);
     for (let i = 0; i < 24; i++) {
-      const [m, n, k] = [1 + rng.int(70), 1 + rng.int(70), 1 + rng.int(70)].map((v, j) => ((i >> j) & 1 ? v : 4 * Math.ceil(v / 4)));
+      const [m, n, k] = [1 + rng.int(70), 1 + rng.int(70), 1 + rng.int(70)].map((v, j) =>
+        (i >> j) & 1 ? v : 4 * Math.ceil(v / 4),
+      );
       const form = (['nn', 'nt', 'tn'] as const)[i % 3];
       const run = (d: ecif.Device): Tensor => {
         const a = form === 'tn' ? normal(d, i, k, m) : normal(d, i, m, k);
@@ -219,7 +265,8 @@ await describeGpu('kernels', () => {
         return ecif.matmul(a, b, { form });
       };
       const expected = await readFlat([run(cpu)]);
-      for (const device of devices) expect(relativeError(await readFlat([run(device)]), expected), `${form} ${m}×${n}×${k}`).toBeLessThan(2e-6);
+      for (const device of devices)
+        expect(relativeError(await readFlat([run(device)]), expected), `${form} ${m}×${n}×${k}`).toBeLessThan(2e-6);
     }
     expect(devices[1].subgroupSize).toBe(0);
     devices.forEach((d) => d.destroy());
@@ -227,9 +274,17 @@ await describeGpu('kernels', () => {
 
   it('attention in one kernel and in three agree', async () => {
     const [cpu, portable] = [new CpuDevice(), await open({ portable: true })];
-    for (const [t, s, causal] of [[5, 5, true], [33, 33, true], [7, 300, false], [3, 1000, false]] as const) {
-      const run = (d: ecif.Device): Tensor => ecif.attention(normal(d, 1, 2, t, 8), normal(d, 2, 2, s, 8), normal(d, 3, 2, s, 12), { causal });
-      expect(relativeError(await readFlat([run(portable)]), await readFlat([run(cpu)])), `${t}×${s}`).toBeLessThan(1e-5);
+    for (const [t, s, causal] of [
+      [5, 5, true],
+      [33, 33, true],
+      [7, 300, false],
+      [3, 1000, false],
+    ] as const) {
+      const run = (d: ecif.Device): Tensor =>
+        ecif.attention(normal(d, 1, 2, t, 8), normal(d, 2, 2, s, 8), normal(d, 3, 2, s, 12), { causal });
+      expect(relativeError(await readFlat([run(portable)]), await readFlat([run(cpu)])), `${t}×${s}`).toBeLessThan(
+        1e-5,
+      );
     }
     portable.destroy();
   });

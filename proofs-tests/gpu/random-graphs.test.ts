@@ -18,7 +18,9 @@ await describeGpu('random graphs', () => {
     await fc.assert(
       fc.asyncProperty(graphs, async (graph) => {
         const { at, along } = graphPoint(graph);
-        const product = scope(() => hvp(graphFunction(graph), place(device, at) as readonly Tensor[], place(device, along)));
+        const product = scope(() =>
+          hvp(graphFunction(graph), place(device, at) as readonly Tensor[], place(device, along)),
+        );
         seen++;
         expect(relativeError(await readFlat(product), await differencedGradient(graph, cpu))).toBeLessThanOrEqual(1e-3);
         product.forEach((t) => t.dispose());

@@ -8,7 +8,8 @@ import { add, mul } from '../../src/autodiff/ops/binary.ts';
 import { sum } from '../../src/autodiff/ops/reduce.ts';
 import { affine, square } from '../../src/autodiff/ops/unary.ts';
 import { scope, type Tensor, tensor } from '../../src/autodiff/tensor.ts';
-import { grad, hvp, jvp, vjp } from '../../src/autodiff/transforms.ts';
+import { hvp } from '../../src/autodiff/curvature.ts';
+import { grad, jvp, vjp } from '../../src/autodiff/transforms.ts';
 import type { Device } from '../../src/device/open.ts';
 
 type Vector = Float64Array;
@@ -16,7 +17,16 @@ type Vector = Float64Array;
 /** Largest relative error allowed, one row per dtype. */
 export const TOLERANCE = {
   cpu: { forward: 0, adjoint: 1e-12, jvp: 1e-7, hvp: 1e-6, symmetry: 1e-11, tangent: 0, gradient: 0, product: 0 },
-  webgpu: { forward: 2e-6, adjoint: 2e-5, jvp: 1e-2, hvp: 1e-2, symmetry: 5e-5, tangent: 1e-5, gradient: 1e-5, product: 5e-5 },
+  webgpu: {
+    forward: 2e-6,
+    adjoint: 2e-5,
+    jvp: 1e-2,
+    hvp: 1e-2,
+    symmetry: 5e-5,
+    tangent: 1e-5,
+    gradient: 1e-5,
+    product: 5e-5,
+  },
 } as const;
 
 function draw(domain: InputDomain, rng: Rng): Vector {
@@ -55,7 +65,9 @@ export class Case {
     this.params = sample.params;
     this.domains = sample.inputs;
     this.values = sample.inputs.map((d) => draw(d, this.#rng));
-    this.free = [...sample.inputs.keys()].filter((i) => typeof sample.inputs[i].draw === 'string' && sample.inputs[i].draw !== 'mask');
+    this.free = [...sample.inputs.keys()].filter(
+      (i) => typeof sample.inputs[i].draw === 'string' && sample.inputs[i].draw !== 'mask',
+    );
   }
 
   /** Standard normals in the shape of the differentiated inputs. */
@@ -69,11 +81,17 @@ export class Case {
 
   /** The op as a function of the differentiated inputs. */
   on(device: Device): { f: (x: readonly Tensor[]) => Tensor; x: Tensor[]; put: (v: readonly Vector[]) => Tensor[] } {
-    const input = (i: number, v: Vector): Tensor => tensor(device, v, this.domains[i].shape, typeof this.domains[i].draw === 'object' ? 'int' : 'real');
+    const input = (i: number, v: Vector): Tensor =>
+      tensor(device, v, this.domains[i].shape, typeof this.domains[i].draw === 'object' ? 'int' : 'real');
     const fixed = this.values.map((v, i) => input(i, v));
     return {
       x: this.free.map((i) => fixed[i]),
-      f: (x) => bind(this.op, fixed.map((t, i) => (this.free.includes(i) ? x[this.free.indexOf(i)] : t)), this.params),
+      f: (x) =>
+        bind(
+          this.op,
+          fixed.map((t, i) => (this.free.includes(i) ? x[this.free.indexOf(i)] : t)),
+          this.params,
+        ),
       put: (vs) => vs.map((v, j) => input(this.free[j], v)),
     };
   }
@@ -84,7 +102,8 @@ export class Case {
 }
 
 const read = async (t: Tensor): Promise<Vector> => Float64Array.from(await t.data());
-const readAll = async (ts: readonly Tensor[]): Promise<Vector> => Float64Array.from((await Promise.all(ts.map(read))).flatMap((v) => [...v]));
+const readAll = async (ts: readonly Tensor[]): Promise<Vector> =>
+  Float64Array.from((await Promise.all(ts.map(read))).flatMap((v) => [...v]));
 const dot = (a: Vector, b: Vector): number => a.reduce((s, x, i) => s + x * b[i], 0);
 const peak = (a: Vector): number => a.reduce((m, x) => Math.max(m, Math.abs(x)), 0);
 const flat = (vs: readonly Vector[]): Vector => Float64Array.from(vs.flatMap((v) => [...v]));
@@ -101,13 +120,16 @@ export function relativeError(actual: Vector, expected: Vector): number {
 }
 
 /** φ(x) = ⟨c, op(x)⟩ + ½‖op(x)‖², so that second derivatives of linear ops show too. */
-const potential = (f: (x: readonly Tensor[]) => Tensor, c: Tensor) => (x: readonly Tensor[]): Tensor => {
-  const y = f(x);
-  return add(sum(mul(c, y)), affine(sum(square(y)), 0.5, 0));
-};
+const potential =
+  (f: (x: readonly Tensor[]) => Tensor, c: Tensor) =>
+  (x: readonly Tensor[]): Tensor => {
+    const y = f(x);
+    return add(sum(mul(c, y)), affine(sum(square(y)), 0.5, 0));
+  };
 
 /** Whether finite differences say anything of an op: not where the record says that it has no derivative on purpose. */
-export const hasRules = (op: Op<unknown>): boolean => op.name !== 'stopGradient' && !('derivative' in op && op.derivative === 'none');
+export const hasRules = (op: Op<unknown>): boolean =>
+  op.name !== 'stopGradient' && !('derivative' in op && op.derivative === 'none');
 
 /** What one case computes on one device. */
 export interface Derived {
@@ -149,7 +171,10 @@ export async function valueOf(kase: Case, device: Device): Promise<Vector> {
 }
 
 /** Relative errors of one case on one device: adjointness, finite differences of first and second order, symmetry. */
-export async function checkRules(kase: Case, device: Device): Promise<{ adjoint: number; jvp: number; hvp: number; symmetry: number }> {
+export async function checkRules(
+  kase: Case,
+  device: Device,
+): Promise<{ adjoint: number; jvp: number; hvp: number; symmetry: number }> {
   const probe = await probeFor(kase, device);
   const { u, v, c } = probe;
   const { f, x, put } = kase.on(device);

@@ -39,7 +39,12 @@ const STEPS: Record<string, (a: Tensor, b: Tensor, c: Tensor) => Tensor> = {
   matmul: (a, b) => ecif.matmul(tame(a), tame(b)),
   matmulNT: (a, b) => ecif.matmul(tame(a), tame(b), { form: 'nt', alpha: 0.5 }),
   matmulTN: (a, b) => ecif.matmul(tame(a), tame(b), { form: 'tn' }),
-  linear: (a, b, c) => ecif.linear(tame(a), tame(b), { bias: ecif.mean(c, 1), act: 'gelu', lora: { a: ecif.slice(b, [0, 0], [2, SIDE]), b: ecif.slice(c, [0, 1], [SIDE, 2]), scale: 0.5 } }),
+  linear: (a, b, c) =>
+    ecif.linear(tame(a), tame(b), {
+      bias: ecif.mean(c, 1),
+      act: 'gelu',
+      lora: { a: ecif.slice(b, [0, 0], [2, SIDE]), b: ecif.slice(c, [0, 1], [SIDE, 2]), scale: 0.5 },
+    }),
   attention: (a, b, c) => ecif.attention(a, tame(b), tame(c), { causal: true }),
   sumRows: (a) => ecif.broadcastTo(ecif.sum(a, 1, { keepDims: true }), [SIDE, SIDE]),
   meanColumns: (a, b) => ecif.add(ecif.mean(a, 0), b),
@@ -51,7 +56,7 @@ const STEPS: Record<string, (a: Tensor, b: Tensor, c: Tensor) => Tensor> = {
   gather: (a) => ecif.gather(a, fixedIndex(a)),
   scatterAdd: (a) => ecif.scatterAdd(a, fixedIndex(a), SIDE),
   contrastive: (a, b) => ecif.mul(ecif.affine(ecif.contrastive(tame(a)), 0.1, 0), b),
-}; // prettier-ignore
+};
 
 const NAMES = Object.keys(STEPS);
 
@@ -82,7 +87,11 @@ export function graphFunction({ steps, seed }: Graph): (theta: readonly Tensor[]
       values.push(STEPS[op](a, b, c));
     }
     const last = values[values.length - 1];
-    const w = ecif.tensor(last.device, Float64Array.from({ length: last.size }, () => weights.normal()), last.shape);
+    const w = ecif.tensor(
+      last.device,
+      Float64Array.from({ length: last.size }, () => weights.normal()),
+      last.shape,
+    );
     return ecif.sum(ecif.mul(w, ecif.tanh(last)));
   };
 }
@@ -95,7 +104,8 @@ export function graphPoint({ seed }: Graph): { at: Float64Array[]; along: Float6
 }
 
 /** Inputs on a device. */
-export const place = (device: ecif.Device, values: readonly Float64Array[]): Tensor[] => values.map((v) => ecif.tensor(device, v, [SIDE, SIDE]));
+export const place = (device: ecif.Device, values: readonly Float64Array[]): Tensor[] =>
+  values.map((v) => ecif.tensor(device, v, [SIDE, SIDE]));
 
 /** Leaves of a result, one after another. */
 export async function readFlat(tensors: readonly Tensor[]): Promise<Float64Array> {
@@ -106,8 +116,12 @@ export async function readFlat(tensors: readonly Tensor[]): Promise<Float64Array
 export async function differencedGradient(graph: Graph, cpu: ecif.Device): Promise<Float64Array> {
   const { at, along } = graphPoint(graph);
   const f = graphFunction(graph);
-  const gradientAt = (h: number): Promise<Float64Array> =>
-    readFlat(ecif.grad(f)(place(cpu, at.map((x, i) => x.map((v, j) => v + h * along[i][j]))) as readonly Tensor[]));
+  const moved = (h: number): Tensor[] =>
+    place(
+      cpu,
+      at.map((x, i) => x.map((v, j) => v + h * along[i][j])),
+    );
+  const gradientAt = (h: number): Promise<Float64Array> => readFlat(ecif.grad(f)(moved(h)));
   const central = async (h: number): Promise<Float64Array> => {
     const [p, q] = [await gradientAt(h), await gradientAt(-h)];
     return p.map((v, i) => (v - q[i]) / (2 * h));

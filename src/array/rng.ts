@@ -69,5 +69,11 @@ export function createRng(seed: number): Rng {
     }
     return p;
   };
-  return { uniform, normal, int, permutation, fork: (label) => createRng((seed ^ Math.imul(label + 1, 0x85ebca6b)) >>> 0) };
+  return {
+    uniform,
+    normal,
+    int,
+    permutation,
+    fork: (label) => createRng((seed ^ Math.imul(label + 1, 0x85ebca6b)) >>> 0),
+  };
 }

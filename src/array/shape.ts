@@ -59,7 +59,9 @@ export function normalizeAxes(op: string, axes: number | readonly number[] | und
   const list = (typeof axes === 'number' ? [axes] : axes).map((a) => (a < 0 ? a + rank : a));
   const sorted = [...new Set(list)].sort((p, q) => p - q);
   if (sorted.length !== list.length || !list.every((a) => Number.isInteger(a) && a >= 0 && a < rank)) {
-    throw new ShapeError(`${op}: axes ${JSON.stringify(axes)} do not fit rank ${rank}; use distinct axes in ${-rank}…${rank - 1}`);
+    throw new ShapeError(
+      `${op}: axes ${JSON.stringify(axes)} do not fit rank ${rank}; use distinct axes in ${-rank}…${rank - 1}`,
+    );
   }
   return sorted;
 }
@@ -80,7 +82,10 @@ export function broadcastAxes(from: Shape, to: Shape): number[] {
  * Merges adjacent axes that every operand steps through contiguously, and drops axes of size one. Fewer axes mean
  * simpler kernels; the element order is unchanged.
  */
-export function collapseAxes(shape: Shape, strides: readonly (readonly number[])[]): { shape: number[]; strides: number[][] } {
+export function collapseAxes(
+  shape: Shape,
+  strides: readonly (readonly number[])[],
+): { shape: number[]; strides: number[][] } {
   const dims: number[] = [];
   const steps: number[][] = strides.map(() => []);
   for (let i = 0; i < shape.length; i++) {

@@ -20,8 +20,12 @@ export function bind<P>(op: Op<P>, inputs: readonly Tensor[], params: NoInfer<P>
 function evaluate<P>(op: Op<P>, inputs: readonly Concrete[], params: P): Concrete {
   const { device } = inputs[0];
   for (const x of inputs) {
-    if (!(x instanceof Concrete)) throw new EcifError(`${op.name}: the values of an operand were not kept; drop \`keeps\` from the op whose rule reads it`);
-    if (x.device !== device) throw new DeviceError(`${op.name}: operands live on ${device.name} and ${x.device.name}; move one`);
+    if (!(x instanceof Concrete))
+      throw new EcifError(
+        `${op.name}: the values of an operand were not kept; drop \`keeps\` from the op whose rule reads it`,
+      );
+    if (x.device !== device)
+      throw new DeviceError(`${op.name}: operands live on ${device.name} and ${x.device.name}; move one`);
   }
   const { shape, dtype } = op.shape(inputs, params);
   if (op.alias === true) return own(inputs[0].alias(op.name, shape));
@@ -32,7 +36,8 @@ function evaluate<P>(op: Op<P>, inputs: readonly Concrete[], params: P): Concret
     const y = device.alloc(size, dtype, op.name);
     const arrays = (x as CpuStorage[]).map((s) => s.array as Float64Array);
     if (size > 0) op.cpu({ x: arrays, y: y.array as Float64Array, shapes, shape, params });
-    if (device.checkFinite && !y.array.every(Number.isFinite)) throw new NumericsError(`${op.name}: gave a NaN or an infinity; check its inputs`);
+    if (device.checkFinite && !y.array.every(Number.isFinite))
+      throw new NumericsError(`${op.name}: gave a NaN or an infinity; check its inputs`);
     return own(new Concrete(device, y, shape));
   }
   const y = device.alloc(size, dtype, op.name);

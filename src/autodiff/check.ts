@@ -4,7 +4,8 @@ import { NumericsError } from '../array/errors.ts';
 import { createRng } from '../array/rng.ts';
 import { treeFrom, treeLeaves } from '../array/tree.ts';
 import { disposeTree, readAll, scope, type Tensor, tensor } from './tensor.ts';
-import { grad, hvp, jvp } from './transforms.ts';
+import { hvp } from './curvature.ts';
+import { grad, jvp } from './transforms.ts';
 
 /** Settings of {@link checkGrads}. */
 export interface CheckOptions {
@@ -97,9 +98,19 @@ async function readScalar(f: () => Tensor): Promise<number> {
  * @throws NumericsError when one exceeds the tolerance; the message has all of them
  * @example await checkGrads((w: Tensor) => sum(exp(w)), w);
  */
-export async function checkGrads<T>(f: (theta: T) => Tensor, theta: T, options: CheckOptions = {}): Promise<CheckReport> {
+export async function checkGrads<T>(
+  f: (theta: T) => Tensor,
+  theta: T,
+  options: CheckOptions = {},
+): Promise<CheckReport> {
   const device = treeLeaves<Tensor>(theta)[0].device;
-  const { step: h = Math.cbrt(device.epsilon), tolerance = device.kind === 'cpu' ? 1e-6 : 2e-2, directions = 2, seed = 0, second = true } = options;
+  const {
+    step: h = Math.cbrt(device.epsilon),
+    tolerance = device.kind === 'cpu' ? 1e-6 : 2e-2,
+    directions = 2,
+    seed = 0,
+    second = true,
+  } = options;
   const flat = new Flat(theta);
   const at = await flat.toVector(theta);
   const rng = createRng(seed);
@@ -130,7 +141,9 @@ export async function checkGrads<T>(f: (theta: T) => Tensor, theta: T, options: 
   const failed = Object.entries(worst).filter(([, error]) => !(error <= tolerance));
   if (failed.length > 0) {
     const list = Object.entries(worst).map(([kind, error]) => `${kind} ${error.toExponential(1)}`);
-    throw new NumericsError(`checkGrads: ${failed.map(([kind]) => kind).join(', ')} off by more than ${tolerance}; relative errors ${list.join(', ')}`);
+    throw new NumericsError(
+      `checkGrads: ${failed.map(([kind]) => kind).join(', ')} off by more than ${tolerance}; relative errors ${list.join(', ')}`,
+    );
   }
   return worst;
 }

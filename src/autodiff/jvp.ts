@@ -62,12 +62,16 @@ export class Jvp implements Interpreter {
   }
 
   process<P>(op: Op<P>, inputs: readonly Tensor[], params: P): Tensor {
-    if (!this.open) throw new EcifError(`${op.name}: a value of a finished jvp was used; return it from the function instead of storing it`);
+    if (!this.open)
+      throw new EcifError(
+        `${op.name}: a value of a finished jvp was used; return it from the function instead of storing it`,
+      );
     if ('define' in op) return op.define(inputs, params);
     const mine = inputs.map((x) => (x instanceof Dual && x.interpreter === this ? x : null));
     const primals = inputs.map((x, i) => mine[i]?.primal ?? x);
     if ('derivative' in op) {
-      if (op.derivative === 'none') throw new NotDifferentiableError(`${op.name}: not differentiable, ${op.why}; apply stopGradient to its input`);
+      if (op.derivative === 'none')
+        throw new NotDifferentiableError(`${op.name}: not differentiable, ${op.why}; apply stopGradient to its input`);
       return bind(op, primals, params);
     }
     const y = bind(op, primals, params);

@@ -62,7 +62,8 @@ export class LinearRecorder implements Interpreter {
   }
 
   process<P>(op: Op<P>, inputs: readonly Tensor[], params: P): Tensor {
-    if (!this.#open) throw new EcifError(`${op.name}: a value of a finished linearize was used; return it from the function`);
+    if (!this.#open)
+      throw new EcifError(`${op.name}: a value of a finished linearize was used; return it from the function`);
     const slots = inputs.map((x) => (this.#isMine(x) ? x.index : x.retain()));
     const y = new Unknown(this, op.shape(inputs, params), inputs[0].device, this.#count++);
     this.#equations.push({ op: op as Op<unknown>, params, slots, target: y.index });
@@ -118,15 +119,21 @@ export class LinearProgram {
   /** Applies the map; a null result is zero. */
   apply(inputs: readonly Tensor[]): (Tensor | null)[] {
     if (this.#disposed) throw new EcifError('linearize: the linear map was disposed; linearise again');
-    if (inputs.length !== this.#inputs) throw new EcifError(`linearize: ${inputs.length} tangents for ${this.#inputs} inputs; give one each`);
+    if (inputs.length !== this.#inputs)
+      throw new EcifError(`linearize: ${inputs.length} tangents for ${this.#inputs} inputs; give one each`);
     const values = new Map<number, Tensor>(inputs.map((x, i) => [i, x.retain()]));
     try {
       this.#equations.forEach((e, i) => {
         const x = e.slots.map((slot) => (typeof slot === 'number' ? (values.get(slot) as Tensor) : slot));
-        values.set(e.target, scope(() => bind(e.op, x, e.params).retain()));
+        values.set(
+          e.target,
+          scope(() => bind(e.op, x, e.params).retain()),
+        );
         this.#drop(values, e.slots, i);
       });
-      return this.#results.map((r) => (typeof r === 'number' ? own((values.get(r) as Tensor).retain()) : (r && own(r.retain()))));
+      return this.#results.map((r) =>
+        typeof r === 'number' ? own((values.get(r) as Tensor).retain()) : r && own(r.retain()),
+      );
     } finally {
       for (const v of values.values()) v.release();
     }

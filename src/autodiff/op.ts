@@ -66,7 +66,13 @@ export interface Primitive<P> extends OpBase<P> {
   /** Linearises at `x`: work that needs only primals is done once, the returned map is linear in the tangents. */
   readonly jvp: (x: readonly Tensor[], y: Tensor, params: P) => (dx: readonly Tangent[]) => Tangent;
   /** Cotangents of the inputs; entries whose `needs` is false are ignored. */
-  readonly vjp: (ct: Tensor, x: readonly Tensor[], y: Tensor, params: P, needs: readonly boolean[]) => readonly Tangent[];
+  readonly vjp: (
+    ct: Tensor,
+    x: readonly Tensor[],
+    y: Tensor,
+    params: P,
+    needs: readonly boolean[],
+  ) => readonly Tangent[];
   /** Which values `vjp` reads; shapes are always there. Both unless told. */
   readonly keeps?: Keeps;
 }
@@ -95,12 +101,15 @@ export function expectDtypes(op: string, inputs: readonly Spec[], ...dtypes: Spe
   inputs.forEach((x, i) => {
     const wanted = dtypes[i] ?? 'real';
     if (x.dtype !== wanted) {
-      throw new DtypeError(`${op}: operand ${i} is ${x.dtype}, ${wanted} expected; convert it with tensor(…, '${wanted}')`);
+      throw new DtypeError(
+        `${op}: operand ${i} is ${x.dtype}, ${wanted} expected; convert it with tensor(…, '${wanted}')`,
+      );
     }
   });
 }
 
 /** Checks that a tensor has at least `rank` axes. */
 export function expectRank(op: string, x: Spec, rank: number, fix: string): void {
-  if (x.shape.length < rank) throw new ShapeError(`${op}: shape ${formatShape(x.shape)} has fewer than ${rank} axes; ${fix}`);
+  if (x.shape.length < rank)
+    throw new ShapeError(`${op}: shape ${formatShape(x.shape)} has fewer than ${rank} axes; ${fix}`);
 }

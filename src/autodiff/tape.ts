@@ -68,12 +68,16 @@ export class Tape implements Interpreter {
   }
 
   process<P>(op: Op<P>, inputs: readonly Tensor[], params: P): Tensor {
-    if (!this.open) throw new EcifError(`${op.name}: a value of a finished grad was used; return it from the function instead of storing it`);
+    if (!this.open)
+      throw new EcifError(
+        `${op.name}: a value of a finished grad was used; return it from the function instead of storing it`,
+      );
     if ('define' in op) return op.define(inputs, params);
     const parents = inputs.map((x) => (x instanceof Variable && x.interpreter === this ? x.index : -1));
     const values = inputs.map((x, i) => (parents[i] >= 0 ? (x as Variable).value : x));
     if ('derivative' in op) {
-      if (op.derivative === 'none') throw new NotDifferentiableError(`${op.name}: not differentiable, ${op.why}; apply stopGradient to its input`);
+      if (op.derivative === 'none')
+        throw new NotDifferentiableError(`${op.name}: not differentiable, ${op.why}; apply stopGradient to its input`);
       return bind(op, values, params);
     }
     const y = bind(op, values, params);

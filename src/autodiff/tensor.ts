@@ -53,7 +53,8 @@ export abstract class Tensor implements Spec {
 
   /** The value of a tensor with one element. */
   async item(): Promise<number> {
-    if (this.size !== 1) throw new ShapeError(`item: shape ${formatShape(this.shape)} has ${this.size} elements; use data()`);
+    if (this.size !== 1)
+      throw new ShapeError(`item: shape ${formatShape(this.shape)} has ${this.size} elements; use data()`);
     return (await this.data())[0];
   }
 
@@ -90,7 +91,9 @@ export class Concrete extends Tensor {
   /** The memory, for running `op`. */
   storageFor(op: string): CpuStorage | GpuStorage {
     if (this.#disposed) {
-      throw new DisposedError(`${op}: a tensor of shape ${formatShape(this.shape)} was disposed; keep() it, or return it from its scope`);
+      throw new DisposedError(
+        `${op}: a tensor of shape ${formatShape(this.shape)} was disposed; keep() it, or return it from its scope`,
+      );
     }
     return this.#storage;
   }
@@ -147,12 +150,14 @@ export class Ghost extends Tensor {
 /** Reads several plain tensors with one wait. */
 export async function readAll(tensors: readonly Tensor[]): Promise<HostArray[]> {
   const concrete = tensors.map((t) => {
-    if (!(t instanceof Concrete)) throw new EcifError('data: a value is being differentiated; return it from the function and read it outside');
+    if (!(t instanceof Concrete))
+      throw new EcifError('data: a value is being differentiated; return it from the function and read it outside');
     return t;
   });
   const device = concrete[0]?.device;
   if (device === undefined) return [];
-  if (concrete.some((t) => t.device !== device)) throw new DeviceError('data: tensors of two devices; read each device by itself');
+  if (concrete.some((t) => t.device !== device))
+    throw new DeviceError('data: tensors of two devices; read each device by itself');
   const storages = concrete.map((t) => t.storageFor('data'));
   if (device.kind === 'cpu') return Promise.all(storages.map((s) => device.read(s as CpuStorage)));
   return device.readMany(storages as GpuStorage[]);
@@ -181,7 +186,8 @@ export function scope<T>(f: () => T): T {
   let result: T;
   try {
     result = f();
-    if (result instanceof Promise) throw new EcifError('scope: the function is async; await outside, or scope each synchronous part');
+    if (result instanceof Promise)
+      throw new EcifError('scope: the function is async; await outside, or scope each synchronous part');
   } catch (error) {
     for (const handle of own) handle.dispose();
     throw error;
@@ -240,7 +246,12 @@ const isFlat = (x: unknown): x is ArrayLike<number> => ArrayBuffer.isView(x);
  * @throws ShapeError for ragged lists or a shape of another size; DtypeError for fractions as `int`
  * @example const x = tensor(device, [[1, 2], [3, 4]]);
  */
-export function tensor(device: Device, values: Nested | ArrayLike<number>, shape?: Shape, dtype: Dtype = 'real'): Concrete {
+export function tensor(
+  device: Device,
+  values: Nested | ArrayLike<number>,
+  shape?: Shape,
+  dtype: Dtype = 'real',
+): Concrete {
   const found: number[] = [];
   let flat: ArrayLike<number>;
   if (isFlat(values)) {
@@ -248,17 +259,20 @@ export function tensor(device: Device, values: Nested | ArrayLike<number>, shape
     found.push(values.length);
   } else {
     const list: number[] = [];
-    flatten(values as Nested, found, 0, list);
+    flatten(values, found, 0, list);
     flat = list;
   }
   const target = shape ?? found;
   checkShape('tensor', target);
   if (sizeOf(target) !== flat.length) {
-    throw new ShapeError(`tensor: ${flat.length} values for shape ${formatShape(target)} of ${sizeOf(target)}; give as many values`);
+    throw new ShapeError(
+      `tensor: ${flat.length} values for shape ${formatShape(target)} of ${sizeOf(target)}; give as many values`,
+    );
   }
   if (dtype === 'int') {
     for (let i = 0; i < flat.length; i++) {
-      if ((flat[i] | 0) !== flat[i]) throw new DtypeError(`tensor: ${flat[i]} is not an int32; round it, or use dtype real`);
+      if ((flat[i] | 0) !== flat[i])
+        throw new DtypeError(`tensor: ${flat[i]} is not an int32; round it, or use dtype real`);
     }
   }
   return own(new Concrete(device, device.upload(flat, dtype), target));

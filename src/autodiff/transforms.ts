@@ -1,4 +1,4 @@
-// Derivatives of functions over parameter trees: gradients, dual-number sweeps, Hessian and Gauss-Newton products.
+// First derivatives of functions over parameter trees: gradients, pullbacks, dual-number sweeps, linear maps.
 
 import { EcifError, ShapeError } from '../array/errors.ts';
 import { formatShape, sameShape } from '../array/shape.ts';
@@ -7,13 +7,13 @@ import { Dual, Jvp } from './jvp.ts';
 import { type LinearProgram, LinearRecorder } from './linear-program.ts';
 import type { Tangent } from './op.ts';
 import { full, zeros } from './ops/layout.ts';
-import { disposeTree, scope, Tensor, tensor } from './tensor.ts';
+import { scope, Tensor } from './tensor.ts';
 import { Tape, type Variable } from './tape.ts';
 
 let depth = 0;
 
 /** Runs `f` one interpreter level deeper. */
-function deeper<R>(f: (level: number) => R): R {
+export function deeper<R>(f: (level: number) => R): R {
   depth++;
   try {
     return f(depth);
@@ -22,37 +22,46 @@ function deeper<R>(f: (level: number) => R): R {
   }
 }
 
-const leavesOf = (op: string, tree: unknown): Tensor[] => {
+export const leavesOf = (op: string, tree: unknown): Tensor[] => {
   const leaves = treeLeaves<unknown>(tree);
   leaves.forEach((x, i) => {
-    if (!(x instanceof Tensor)) throw new EcifError(`${op}: leaf ${treePaths(tree)[i]} is not a tensor; wrap numbers with tensor()`);
+    if (!(x instanceof Tensor))
+      throw new EcifError(`${op}: leaf ${treePaths(tree)[i]} is not a tensor; wrap numbers with tensor()`);
   });
   return leaves as Tensor[];
 };
 
 /** The leaves of a tangent tree, checked against the leaves they are tangents of. */
-function matching(op: string, theta: unknown, tangent: unknown): Tensor[] {
+export function matching(op: string, theta: unknown, tangent: unknown): Tensor[] {
   const [leaves, tangents] = [leavesOf(op, theta), leavesOf(op, tangent)];
   const paths = treePaths(theta);
-  if (leaves.length !== tangents.length) throw new ShapeError(`${op}: ${tangents.length} tangents for ${leaves.length} parameters; give a tree of the same form`);
+  if (leaves.length !== tangents.length)
+    throw new ShapeError(
+      `${op}: ${tangents.length} tangents for ${leaves.length} parameters; give a tree of the same form`,
+    );
   leaves.forEach((x, i) => {
     if (!sameShape(x.shape, tangents[i].shape)) {
-      throw new ShapeError(`${op}: tangent of ${paths[i] || 'the parameter'} has shape ${formatShape(tangents[i].shape)}, ${formatShape(x.shape)} expected; reshape it`);
+      throw new ShapeError(
+        `${op}: tangent of ${paths[i] || 'the parameter'} has shape ${formatShape(tangents[i].shape)}, ${formatShape(x.shape)} expected; reshape it`,
+      );
     }
   });
   return tangents;
 }
 
-const orZeros = (t: Tangent, like: Tensor): Tensor => t ?? zeros(like.device, like.shape);
+export const orZeros = (t: Tangent, like: Tensor): Tensor => t ?? zeros(like.device, like.shape);
 
 function scalarOf(op: string, y: unknown): Tensor {
   if (!(y instanceof Tensor)) throw new EcifError(`${op}: the function returned no tensor; return a scalar loss`);
-  if (y.size !== 1) throw new ShapeError(`${op}: the function returned shape ${formatShape(y.shape)}; return a scalar, for example sum(…)`);
+  if (y.size !== 1)
+    throw new ShapeError(
+      `${op}: the function returned shape ${formatShape(y.shape)}; return a scalar, for example sum(…)`,
+    );
   return y;
 }
 
 /** f(θ) on a tape whose values live until the tape is disposed; `y` is the tape's view of the result. */
-function record<T, Y>(tape: Tape, f: (theta: T) => Y, theta: T): { y: Y; variables: Variable[] } {
+export function record<T, Y>(tape: Tape, f: (theta: T) => Y, theta: T): { y: Y; variables: Variable[] } {
   const variables = leavesOf('grad', theta).map((x) => tape.variable(x));
   return { y: scope(() => f(treeFrom(theta, variables))), variables };
 }
@@ -73,7 +82,13 @@ export function valueAndGrad<T>(f: (theta: T) => Tensor): (theta: T) => { value:
           const { y, variables } = record(tape, f, theta);
           const value = tape.lower(scalarOf('grad', y));
           const cts = tape.backward([y], [full(y.device, y.shape, 1)], variables);
-          return { value, grad: treeFrom(theta, cts.map((ct, i) => orZeros(ct, variables[i]))) };
+          return {
+            value,
+            grad: treeFrom(
+              theta,
+              cts.map((ct, i) => orZeros(ct, variables[i])),
+            ),
+          };
         } finally {
           tape.dispose();
         }
@@ -116,7 +131,10 @@ export function vjp<T, Y>(f: (theta: T) => Y, theta: T): Pullback<T, Y> {
         scope(() => {
           const cts = matching('vjp', value, ct);
           const parts = tape.backward(outputs, cts, variables, { again: true });
-          return treeFrom(theta, parts.map((part, i) => orZeros(part, variables[i])));
+          return treeFrom(
+            theta,
+            parts.map((part, i) => orZeros(part, variables[i])),
+          );
         }),
       dispose: () => tape.dispose(),
     };
@@ -124,12 +142,23 @@ export function vjp<T, Y>(f: (theta: T) => Y, theta: T): Pullback<T, Y> {
 }
 
 /** Runs `f` on dual numbers and splits the result. */
-function pushForward<T, Y>(f: (theta: T) => Y, theta: T, tangents: readonly (readonly Tangent[])[]): { value: Y; tangents: Y[] } {
+function pushForward<T, Y>(
+  f: (theta: T) => Y,
+  theta: T,
+  tangents: readonly (readonly Tangent[])[],
+): { value: Y; tangents: Y[] } {
   return deeper((level) =>
     scope(() => {
       const jvp = new Jvp(level);
       const leaves = leavesOf('jvp', theta);
-      const duals = leaves.map((x, i) => new Dual(jvp, x, tangents.map((t) => t[i])));
+      const duals = leaves.map(
+        (x, i) =>
+          new Dual(
+            jvp,
+            x,
+            tangents.map((t) => t[i]),
+          ),
+      );
       const y = f(treeFrom(theta, duals));
       jvp.open = false;
       const split = (x: Tensor): { primal: Tensor; tangents: readonly Tangent[] } => jvp.split(x, tangents.length);
@@ -156,15 +185,11 @@ export function jvp<T, Y>(f: (theta: T) => Y, theta: T, tangent: T): { value: Y;
  * @example const { tangents } = jvpMany(f, theta, [d1, d2, d3]);
  */
 export function jvpMany<T, Y>(f: (theta: T) => Y, theta: T, tangents: readonly T[]): { value: Y; tangents: Y[] } {
-  return pushForward(f, theta, tangents.map((t) => matching('jvpMany', theta, t)));
-}
-
-/**
- * Hessian times a direction, forward over reverse: the derivative of the gradient along `v`.
- * @example const hv = hvp(loss, theta, v);
- */
-export function hvp<T>(f: (theta: T) => Tensor, theta: T, v: T): T {
-  return scope(() => jvp(grad(f), theta, v).tangent);
+  return pushForward(
+    f,
+    theta,
+    tangents.map((t) => matching('jvpMany', theta, t)),
+  );
 }
 
 /** A function linearised at one point. */
@@ -179,14 +204,24 @@ export interface Linearized<T, Y> {
 }
 
 /** f at θ as a value, an auxiliary value that is not differentiated, and a recorded linear map. */
-function recordLinear<T, Y, A>(f: (theta: T) => { y: Y; aux: A }, theta: T): { value: Y; aux: A; map: LinearProgram } {
+export function recordLinear<T, Y, A>(
+  f: (theta: T) => { y: Y; aux: A },
+  theta: T,
+): { value: Y; aux: A; map: LinearProgram } {
   return deeper((level) =>
     scope(() => {
       const recorder = new LinearRecorder(level);
       const leaves = leavesOf('linearize', theta);
       const unknowns = leaves.map((x) => recorder.input(x));
       const jvp = new Jvp(level + 1);
-      const { y, aux } = deeper(() => f(treeFrom(theta, leaves.map((x, i) => new Dual(jvp, x, [unknowns[i]])))));
+      const { y, aux } = deeper(() =>
+        f(
+          treeFrom(
+            theta,
+            leaves.map((x, i) => new Dual(jvp, x, [unknowns[i]])),
+          ),
+        ),
+      );
       jvp.open = false;
       const primal = (x: Tensor): Tensor => jvp.split(x, 1).primal;
       const map = recorder.finish(leavesOf('linearize', y).map((x) => jvp.split(x, 1).tangents[0]));
@@ -209,121 +244,7 @@ export function linearize<T, Y>(f: (theta: T) => Y, theta: T): Linearized<T, Y> 
   };
 }
 
-function applyProgram<Y>(program: LinearProgram, value: Y, tangents: readonly Tensor[]): Y {
+export function applyProgram<Y>(program: LinearProgram, value: Y, tangents: readonly Tensor[]): Y {
   const parts = program.apply(tangents);
   return treeMap<Tensor, Y>(value, (like, i) => orZeros(parts[i], like));
-}
-
-/** A scalar function with its gradient and Hessian at one point. */
-export interface LinearizedGrad<T> {
-  readonly value: Tensor;
-  readonly grad: T;
-  /** H·v; may be called any number of times. */
-  hvp(v: T): T;
-  /** Ops that one product runs. */
-  readonly length: number;
-  /** Gives back what the pass kept. */
-  dispose(): void;
-}
-
-/**
- * Gradient at θ with everything that Hessian products there need, for solvers that ask many times at one θ.
- * @example const lin = linearizeGrad(loss, theta); const hv = lin.hvp(v); lin.dispose();
- */
-export function linearizeGrad<T>(f: (theta: T) => Tensor, theta: T): LinearizedGrad<T> {
-  const both = (t: T): { y: T; aux: Tensor } => {
-    const { value, grad } = valueAndGrad(f)(t);
-    return { y: grad, aux: value };
-  };
-  const { value: grad, aux, map } = recordLinear(both, theta);
-  return {
-    value: aux,
-    grad,
-    hvp: (v) => scope(() => applyProgram(map, grad, matching('hvp', theta, v))),
-    length: map.length,
-    dispose: () => map.dispose(),
-  };
-}
-
-/**
- * Generalised Gauss-Newton product Jᵀ·H_L·J·v for L(f(θ)): positive semi-definite wherever L is convex.
- * @param f maps θ to the outputs the loss is a function of
- * @param loss maps those outputs to a scalar
- * @example const gv = ggnvp(similarities, contrastive, theta, v);
- */
-export function ggnvp<T, Z>(f: (theta: T) => Z, loss: (z: Z) => Tensor, theta: T, v: T): T {
-  return deeper((level) =>
-    scope(() => {
-      const [jvp, tape] = [new Jvp(level), new Tape(level + 1)];
-      try {
-        const tangents = matching('ggnvp', theta, v);
-        const duals = leavesOf('ggnvp', theta).map((x, i) => new Dual(jvp, x, [tangents[i]]));
-        const { y, variables } = deeper(() => record(tape, f, treeFrom(theta, duals)));
-        const outputs = leavesOf('ggnvp', y);
-        const split = (x: Tensor): { primal: Tensor; tangents: readonly Tangent[] } => jvp.split(tape.lower(x), 1);
-        const z = treeMap<Tensor, Z>(y, (x) => split(x).primal);
-        const dz = treeMap<Tensor, Z>(y, (x) => orZeros(split(x).tangents[0], x));
-        const ct = leavesOf('ggnvp', hvp(loss, z, dz));
-        const parts = tape.backward(outputs, ct, variables, { view: (x) => jvp.split(x, 1).primal });
-        return treeFrom(theta, parts.map((part, i) => orZeros(part, variables[i])));
-      } finally {
-        tape.dispose();
-      }
-    }),
-  );
-}
-
-/** Gauss-Newton products at one θ. */
-export interface LinearizedGgn<T> {
-  /** Jᵀ·H_L·J·v; may be called any number of times. */
-  ggnvp(v: T): T;
-  dispose(): void;
-}
-
-/** Everything that Gauss-Newton products at θ need, for solvers that ask many times at one θ. */
-export function linearizeGgn<T, Z>(f: (theta: T) => Z, loss: (z: Z) => Tensor, theta: T): LinearizedGgn<T> {
-  const forward = linearize(f, theta);
-  const back = vjp(f, theta);
-  const middle = linearizeGrad(loss, forward.value);
-  return {
-    ggnvp: (v) => scope(() => back.pull(middle.hvp(forward.push(v)))),
-    dispose: () => [forward, back, middle].forEach((part) => part.dispose()),
-  };
-}
-
-/**
- * The whole Hessian of a scalar function of few parameters, row by row, as one row-major matrix over all leaves.
- * @returns `matrix` of side `size`, the parameters in leaf order
- * @example const { size, matrix } = await hessian(loss, theta);
- */
-export async function hessian<T>(f: (theta: T) => Tensor, theta: T): Promise<{ size: number; matrix: Float64Array }> {
-  const leaves = leavesOf('hessian', theta);
-  const sizes = leaves.map((x) => x.size);
-  const size = sizes.reduce((a, b) => a + b, 0);
-  const matrix = new Float64Array(size * size);
-  const lin = scope(() => linearizeGrad(f, theta));
-  let row = 0;
-  for (let leaf = 0; leaf < leaves.length; leaf++) {
-    for (let i = 0; i < sizes[leaf]; i++, row++) {
-      const hv = leavesOf('hessian', scope(() => lin.hvp(treeFrom(theta, basis(leaves, leaf, i)))));
-      let column = 0;
-      for (const part of hv) {
-        matrix.set(await part.data(), row * size + column);
-        column += part.size;
-        part.dispose();
-      }
-    }
-  }
-  lin.dispose();
-  disposeTree([lin.value, lin.grad]);
-  return { size, matrix };
-}
-
-/** The unit vector of element `i` of leaf `leaf`. */
-function basis(leaves: readonly Tensor[], leaf: number, i: number): Tensor[] {
-  return leaves.map((x, k) => {
-    const values = new Float64Array(x.size);
-    if (k === leaf) values[i] = 1;
-    return tensor(x.device, values, x.shape);
-  });
 }

@@ -36,7 +36,7 @@ const AT_ONCE = 16;
 type Raster = (file: string, side: number) => Promise<Float32Array>;
 
 const missing = (name: string): EcifError =>
-  new EcifError(`demo: the package ${name} is not installed; npm install --save-dev ${PACKAGES.join(' ')}`);
+  new EcifError(`readEmoji: the package ${name} is not installed; npm install --save-dev ${PACKAGES.join(' ')}`);
 
 /** The file of a package, found the way Node finds it from here. */
 function locate(name: string, file: string): string {
@@ -122,10 +122,13 @@ export async function readEmoji({ groups, side, tone = MEDIUM_DARK }: EmojiOptio
     const codes = emojiCodes(emoji);
     const pixels = await draw(codes);
     if (pixels === null) return [];
-    return [{ emoji, caption: name, group, pixels, variant: skin_tone_support ? await draw(tonedCodes(codes, tone)) : null }];
+    return [
+      { emoji, caption: name, group, pixels, variant: skin_tone_support ? await draw(tonedCodes(codes, tone)) : null },
+    ];
   };
   const chosen = table.filter(([, { group }]) => groups.includes(group));
   const pairs: EmojiPair[] = [];
-  for (let i = 0; i < chosen.length; i += AT_ONCE) pairs.push(...(await Promise.all(chosen.slice(i, i + AT_ONCE).map(read))).flat());
+  for (let i = 0; i < chosen.length; i += AT_ONCE)
+    pairs.push(...(await Promise.all(chosen.slice(i, i + AT_ONCE).map(read))).flat());
   return pairs;
 }

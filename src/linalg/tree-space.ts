@@ -12,7 +12,9 @@ import type { Space } from './space.ts';
 /** Σ cᵢ·xᵢ of one leaf. */
 function combineLeaf(coeffs: readonly number[], parts: readonly Tensor[]): Tensor {
   if (parts.length === 1) return affine(parts[0], coeffs[0], 0);
-  return parts.slice(2).reduce((total, x, i) => combine(1, total, coeffs[i + 2], x), combine(coeffs[0], parts[0], coeffs[1], parts[1]));
+  return parts
+    .slice(2)
+    .reduce((total, x, i) => combine(1, total, coeffs[i + 2], x), combine(coeffs[0], parts[0], coeffs[1], parts[1]));
 }
 
 /**
@@ -25,7 +27,10 @@ export function treeSpace<T>(): Space<T> {
       const products = scope(() =>
         pairs.map(([a, b]) => {
           const [left, right] = [treeLeaves<Tensor>(a), treeLeaves<Tensor>(b)];
-          if (left.length !== right.length) throw new ShapeError(`dots: trees of ${left.length} and ${right.length} leaves; both must come from one space`);
+          if (left.length !== right.length)
+            throw new ShapeError(
+              `dots: trees of ${left.length} and ${right.length} leaves; both must come from one space`,
+            );
           return left.map((x, i) => sum(mul(x, right[i])));
         }),
       );
@@ -36,10 +41,24 @@ export function treeSpace<T>(): Space<T> {
     },
     combine(coeffs, vectors) {
       if (coeffs.length !== vectors.length || coeffs.length === 0) {
-        throw new ShapeError(`combine: ${coeffs.length} coefficients for ${vectors.length} vectors; give one each, at least one`);
+        throw new ShapeError(
+          `combine: ${coeffs.length} coefficients for ${vectors.length} vectors; give one each, at least one`,
+        );
       }
       const leaves = vectors.map((v) => treeLeaves<Tensor>(v));
-      return keep(scope(() => treeFrom<T>(vectors[0], leaves[0].map((_, i) => combineLeaf(coeffs, leaves.map((l) => l[i]))))));
+      return keep(
+        scope(() =>
+          treeFrom<T>(
+            vectors[0],
+            leaves[0].map((_, i) =>
+              combineLeaf(
+                coeffs,
+                leaves.map((l) => l[i]),
+              ),
+            ),
+          ),
+        ),
+      );
     },
     zeros: (like) => keep(treeMap<Tensor, T>(like, (x) => zeros(x.device, x.shape))),
     release: (...vectors) => vectors.forEach(disposeTree),

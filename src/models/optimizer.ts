@@ -36,11 +36,6 @@ export class Adam<T> {
     this.#second = empty();
   }
 
-  /** Steps taken. */
-  get count(): number {
-    return this.#count;
-  }
-
   /**
    * One step: m ← β₁m + (1−β₁)g, v ← β₂v + (1−β₂)g², θ ← (1 − η·decay)θ − η·m̂/(√v̂ + ε) with m̂, v̂ free of their start.
    * @param theta disposed when the step is recorded
@@ -64,9 +59,18 @@ export class Adam<T> {
     );
     disposeTree([theta, this.#first, this.#second]);
     keep(next);
-    this.#first = treeFrom(theta, next.map(({ m }) => m));
-    this.#second = treeFrom(theta, next.map(({ v }) => v));
-    return treeFrom(theta, next.map(({ x }) => x));
+    this.#first = treeFrom(
+      theta,
+      next.map(({ m }) => m),
+    );
+    this.#second = treeFrom(
+      theta,
+      next.map(({ v }) => v),
+    );
+    return treeFrom(
+      theta,
+      next.map(({ x }) => x),
+    );
   }
 
   /** Gives back the memory of the moments. */
@@ -74,4 +78,3 @@ export class Adam<T> {
     disposeTree([this.#first, this.#second]);
   }
 }
-

@@ -3,7 +3,7 @@
 import type { Rng } from '../array/rng.ts';
 import { contrastive } from '../autodiff/ops/contrastive.ts';
 import { linear, matmul } from '../autodiff/ops/matmul.ts';
-import { l2Normalize } from '../autodiff/ops/rows.ts';
+import { l2Normalize } from '../autodiff/ops/normalize.ts';
 import { type Tensor, tensor } from '../autodiff/tensor.ts';
 import type { Device } from '../device/open.ts';
 
@@ -48,13 +48,20 @@ export interface Embeddings {
 
 function initTower(device: Device, rng: Rng, input: number, { hidden, shared }: TwoTowerSizes): Tower {
   const normal = (out: number, fanIn: number): Tensor =>
-    tensor(device, Float64Array.from({ length: out * fanIn }, () => rng.normal() / Math.sqrt(fanIn)), [out, fanIn]);
+    tensor(
+      device,
+      Float64Array.from({ length: out * fanIn }, () => rng.normal() / Math.sqrt(fanIn)),
+      [out, fanIn],
+    );
   return { w1: normal(hidden, input), b1: tensor(device, new Float64Array(hidden)), w2: normal(shared, hidden) };
 }
 
 /** Random parameters; equal seeds give equal ones. */
 export function initTwoTower(device: Device, rng: Rng, sizes: TwoTowerSizes): TwoTower {
-  return { text: initTower(device, rng.fork(1), sizes.text, sizes), image: initTower(device, rng.fork(2), sizes.image, sizes) };
+  return {
+    text: initTower(device, rng.fork(1), sizes.text, sizes),
+    image: initTower(device, rng.fork(2), sizes.image, sizes),
+  };
 }
 
 const tower = (x: Tensor, { w1, b1, w2 }: Tower): Tensor =>

@@ -922,6 +922,14 @@ var<private> acc28: vec4f;
 var<private> acc29: vec4f;
 var<private> acc30: vec4f;
 var<private> acc31: vec4f;
+var<private> acc32: vec4f;
+var<private> acc33: vec4f;
+var<private> acc34: vec4f;
+var<private> acc35: vec4f;
+var<private> acc36: vec4f;
+var<private> acc37: vec4f;
+var<private> acc38: vec4f;
+var<private> acc39: vec4f;
 
 // Inner indices k…k+3, kept inside the matrix when K is not a multiple of 4.
 fn inner(k: u32, size: u32) -> vec4u {
@@ -965,7 +973,9 @@ fn loadB(base: vec4u, k: u32) -> mat4x4f {
   return trim(mat4x4f(bAt(base + at.x), bAt(base + at.y), bAt(base + at.z), bAt(base + at.w)), params.k - k);
 }
 fn bAt(i: vec4u) -> vec4f {
-  return vec4f(b[i.x >> 2u][i.x & 3u], b[i.y >> 2u][i.y & 3u], b[i.z >> 2u][i.z & 3u], b[i.w >> 2u][i.w & 3u]);
+  let j = i >> vec4u(2u);
+  let l = i & vec4u(3u);
+  return vec4f(b[j.x][l.x], b[j.y][l.y], b[j.z][l.z], b[j.w][l.w]);
 }
 
 // Rows of the second pair: four inner values k…k+3 of one row of op(a2), whose k = 0 is element \`base\`.
@@ -994,7 +1004,9 @@ fn loadB2(base: vec4u, k: u32) -> mat4x4f {
   return trim(mat4x4f(b2At(base + at.x), b2At(base + at.y), b2At(base + at.z), b2At(base + at.w)), params.k2 - k);
 }
 fn b2At(i: vec4u) -> vec4f {
-  return vec4f(b2[i.x >> 2u][i.x & 3u], b2[i.y >> 2u][i.y & 3u], b2[i.z >> 2u][i.z & 3u], b2[i.w >> 2u][i.w & 3u]);
+  let j = i >> vec4u(2u);
+  let l = i & vec4u(3u);
+  return vec4f(b2[j.x][l.x], b2[j.y][l.y], b2[j.z][l.z], b2[j.w][l.w]);
 }
 
 fn addRow(acc: vec4f, x: vec4f, y: mat4x4f) -> vec4f {
@@ -1002,7 +1014,7 @@ fn addRow(acc: vec4f, x: vec4f, y: mat4x4f) -> vec4f {
 }
 
 // acc[r] += x[r, k…k+3] · y: lane l holds rows l + LANES·i in xi; y[j] is inner index k+j, this lane's columns.
-fn step(x0: vec4f, x1: vec4f, x2: vec4f, x3: vec4f, y: mat4x4f) {
+fn step(x0: vec4f, x1: vec4f, x2: vec4f, x3: vec4f, x4: vec4f, y: mat4x4f) {
   if (LANES == 4u) {
     acc0 = addRow(acc0, subgroupBroadcast(x0, 0u), y);
     acc1 = addRow(acc1, subgroupBroadcast(x0, 1u), y);
@@ -1058,6 +1070,16 @@ fn step(x0: vec4f, x1: vec4f, x2: vec4f, x3: vec4f, y: mat4x4f) {
     acc30 = addRow(acc30, subgroupBroadcast(x3, 6u), y);
     acc31 = addRow(acc31, subgroupBroadcast(x3, 7u), y);
   }
+  if (ROWS > 32u) {
+    acc32 = addRow(acc32, subgroupBroadcast(x4, 0u), y);
+    acc33 = addRow(acc33, subgroupBroadcast(x4, 1u), y);
+    acc34 = addRow(acc34, subgroupBroadcast(x4, 2u), y);
+    acc35 = addRow(acc35, subgroupBroadcast(x4, 3u), y);
+    acc36 = addRow(acc36, subgroupBroadcast(x4, 4u), y);
+    acc37 = addRow(acc37, subgroupBroadcast(x4, 5u), y);
+    acc38 = addRow(acc38, subgroupBroadcast(x4, 6u), y);
+    acc39 = addRow(acc39, subgroupBroadcast(x4, 7u), y);
+  }
 }
 
 fn scaleRows(s: f32) {
@@ -1069,6 +1091,8 @@ fn scaleRows(s: f32) {
   acc20 *= s; acc21 *= s; acc22 *= s; acc23 *= s;
   acc24 *= s; acc25 *= s; acc26 *= s; acc27 *= s;
   acc28 *= s; acc29 *= s; acc30 *= s; acc31 *= s;
+  acc32 *= s; acc33 *= s; acc34 *= s; acc35 *= s;
+  acc36 *= s; acc37 *= s; acc38 *= s; acc39 *= s;
 }
 
 fn activate(x: vec4f) -> vec4f {
@@ -1091,9 +1115,11 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(subgroup_invocation_id) la
   let row0 = select(t / params.tilesN, t % params.tilesM, params.rowsFirst == 1u) * ROWS;
   let col0 = select(t % params.tilesN, t / params.tilesM, params.rowsFirst == 1u) * 4u * LANES + lane * 4u;
   let rows = min(vec4u(row0 + lane) + vec4u(0u, 1u, 2u, 3u) * LANES, vec4u(params.m - 1u));
+  let row4 = min(row0 + lane + 4u * LANES, params.m - 1u);
   let cols = min(vec4u(col0, col0 + 1u, col0 + 2u, col0 + 3u), vec4u(params.n - 1u));
   {
     let rs = rows * select(params.k, 1u, FORM == TN) + z * params.aBatch;
+    let r4 = row4 * select(params.k, 1u, FORM == TN) + z * params.aBatch;
     let cs = cols * select(1u, params.k, FORM == NT) + z * params.bBatch;
     for (var k = 0u; k < params.k; k += 4u) {
       let y = loadB(cs, k);
@@ -1101,14 +1127,17 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(subgroup_invocation_id) la
       var x1 = vec4f();
       var x2 = vec4f();
       var x3 = vec4f();
+      var x4 = vec4f();
       if (ROWS > LANES) { x1 = loadA(rs.y, k); }
       if (ROWS > 2u * LANES) { x2 = loadA(rs.z, k); x3 = loadA(rs.w, k); }
-      step(x0, x1, x2, x3, y);
+      if (ROWS > 4u * LANES) { x4 = loadA(r4, k); }
+      step(x0, x1, x2, x3, x4, y);
     }
   }
   scaleRows(params.alpha);
   if (PAIR == 1u) {
     let rs = rows * select(params.k2, 1u, FORM == TN) + z * params.a2Batch;
+    let r4 = row4 * select(params.k2, 1u, FORM == TN) + z * params.a2Batch;
     let cs = cols * select(1u, params.k2, FORM == NT) + z * params.b2Batch;
     let s = params.alpha2;
     for (var k = 0u; k < params.k2; k += 4u) {
@@ -1117,13 +1146,15 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(subgroup_invocation_id) la
       var x1 = vec4f();
       var x2 = vec4f();
       var x3 = vec4f();
+      var x4 = vec4f();
       if (ROWS > LANES) { x1 = loadA2(rs.y, k) * s; }
       if (ROWS > 2u * LANES) { x2 = loadA2(rs.z, k) * s; x3 = loadA2(rs.w, k) * s; }
-      step(x0, x1, x2, x3, y);
+      if (ROWS > 4u * LANES) { x4 = loadA2(r4, k) * s; }
+      step(x0, x1, x2, x3, x4, y);
     }
   }
 
-  var tile: array<vec4f, 32>;
+  var tile: array<vec4f, 40>;
   tile[0] = acc0; tile[1] = acc1; tile[2] = acc2; tile[3] = acc3;
   tile[4] = acc4; tile[5] = acc5; tile[6] = acc6; tile[7] = acc7;
   tile[8] = acc8; tile[9] = acc9; tile[10] = acc10; tile[11] = acc11;
@@ -1132,6 +1163,8 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(subgroup_invocation_id) la
   tile[20] = acc20; tile[21] = acc21; tile[22] = acc22; tile[23] = acc23;
   tile[24] = acc24; tile[25] = acc25; tile[26] = acc26; tile[27] = acc27;
   tile[28] = acc28; tile[29] = acc29; tile[30] = acc30; tile[31] = acc31;
+  tile[32] = acc32; tile[33] = acc33; tile[34] = acc34; tile[35] = acc35;
+  tile[36] = acc36; tile[37] = acc37; tile[38] = acc38; tile[39] = acc39;
   let last = min(ROWS, params.m - row0);
   for (var r = 0u; r < last; r++) {
     var v = tile[r];
@@ -1235,8 +1268,8 @@ export const matmul: Kernel<
   constants: ['FORM', 'SIDE', 'PAIR', 'ADDEND', 'ACT'],
   subgroups: false,
   source: `// out[z,m,n] = act(alpha·Σ_k A[z,m,k]·B[z,k,n] + alpha2·Σ_k2 A2[z,m,k2]·B2[z,k2,n] + c), f32, on any adapter.
-// NN: A (M×K), B (K×N); NT: B stored (N×K); TN: A stored (K×M). A workgroup of SIDE×SIDE invocations computes a tile of
-// 4·SIDE × 4·SIDE, 4×4 an invocation, from slices of depth SIDE in workgroup memory.
+// NN: A (M×K), B (K×N); NT: B stored (N×K); TN: A stored (K×M). A workgroup of SIDE×SIDE invocations computes
+// 4·SIDE × 4·SIDE elements, 4×4 an invocation, from slices of depth SIDE in workgroup memory.
 // use math.part.wgsl
 override FORM: u32 = 0;
 override SIDE: u32 = 16;

@@ -1,6 +1,6 @@
 // out[z,m,n] = act(alpha·Σ_k A[z,m,k]·B[z,k,n] + alpha2·Σ_k2 A2[z,m,k2]·B2[z,k2,n] + c), f32, on any adapter.
-// NN: A (M×K), B (K×N); NT: B stored (N×K); TN: A stored (K×M). A workgroup of SIDE×SIDE invocations computes a tile of
-// 4·SIDE × 4·SIDE, 4×4 an invocation, from slices of depth SIDE in workgroup memory.
+// NN: A (M×K), B (K×N); NT: B stored (N×K); TN: A stored (K×M). A workgroup of SIDE×SIDE invocations computes
+// 4·SIDE × 4·SIDE elements, 4×4 an invocation, from slices of depth SIDE in workgroup memory.
 // use math.part.wgsl
 override FORM: u32 = 0;
 override SIDE: u32 = 16;

@@ -6,7 +6,7 @@ import { attention } from '../../shaders/kernels.gen.ts';
 import type { GpuCall } from '../op.ts';
 import type { AttentionParams } from './attention.ts';
 import { gpuMatmul } from './matmul-gpu.ts';
-import { gpuSoftmax } from './rows.ts';
+import { gpuSoftmax } from './softmax.ts';
 
 /** Keys whose scores for four queries fit 16 KiB, the least workgroup memory a device has. */
 const MOST_KEYS = 960;
@@ -33,9 +33,25 @@ function composed({ op, device, x, y, shapes, shape, params }: GpuCall<Attention
   const scores = device.alloc(size, 'real', op);
   const weights = device.alloc(size, 'real', op);
   const plain = { alpha2: null, addend: false, act: 'none' } as const;
-  gpuMatmul({ op, device, x: [x[0], x[1]], y: scores, shapes: [q, k], shape: scoreShape, params: { ...plain, form: 'nt', alpha: params.scale } });
+  gpuMatmul({
+    op,
+    device,
+    x: [x[0], x[1]],
+    y: scores,
+    shapes: [q, k],
+    shape: scoreShape,
+    params: { ...plain, form: 'nt', alpha: params.scale },
+  });
   gpuSoftmax(0)({ op, device, x: [scores], y: weights, shapes: [scoreShape], shape: scoreShape, params });
-  gpuMatmul({ op, device, x: [weights, x[2]], y, shapes: [scoreShape, v], shape, params: { ...plain, form: 'nn', alpha: 1 } });
+  gpuMatmul({
+    op,
+    device,
+    x: [weights, x[2]],
+    y,
+    shapes: [scoreShape, v],
+    shape,
+    params: { ...plain, form: 'nn', alpha: 1 },
+  });
   device.free(scores);
   device.free(weights);
 }

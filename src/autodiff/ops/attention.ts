@@ -8,7 +8,7 @@ import type { Tensor } from '../tensor.ts';
 import { gpuAttention } from './attention-gpu.ts';
 import { permute, reshape } from './layout.ts';
 import { matmul } from './matmul.ts';
-import { softmax } from './rows.ts';
+import { softmax } from './softmax.ts';
 
 /** `scale` multiplies the scores; `causal` lets a query see keys up to its own place, aligned at the end. */
 export interface AttentionParams {
@@ -26,8 +26,14 @@ const attentionOp: Fused<AttentionParams> = {
     expectDtypes('attention', inputs);
     inputs.forEach((x) => expectRank('attention', x, 2, 'give (…, tokens, width)'));
     const [qs, ks, vs] = inputs.map((x) => x.shape);
-    const fits = sameShape(qs.slice(0, -2), ks.slice(0, -2)) && sameShape(ks.slice(0, -1), vs.slice(0, -1)) && qs.at(-1) === ks.at(-1);
-    if (!fits) throw new ShapeError(`attention: queries ${formatShape(q.shape)}, keys ${formatShape(k.shape)}, values ${formatShape(v.shape)}; batch axes, widths and key counts must agree`);
+    const fits =
+      sameShape(qs.slice(0, -2), ks.slice(0, -2)) &&
+      sameShape(ks.slice(0, -1), vs.slice(0, -1)) &&
+      qs.at(-1) === ks.at(-1);
+    if (!fits)
+      throw new ShapeError(
+        `attention: queries ${formatShape(q.shape)}, keys ${formatShape(k.shape)}, values ${formatShape(v.shape)}; batch axes, widths and key counts must agree`,
+      );
     return { shape: [...qs.slice(0, -1), vs[vs.length - 1]], dtype: 'real' };
   },
   cpu: ({ x: [q, k, v], y, shapes: [qs, ks, vs], params }) => {
@@ -59,7 +65,12 @@ const attentionOp: Fused<AttentionParams> = {
 };
 
 /** Multi-head building block: softmax(scale·Q·Kᵀ)·V, scale 1/√d unless told. */
-export function attention(q: Tensor, k: Tensor, v: Tensor, { scale, causal = false }: { scale?: number; causal?: boolean } = {}): Tensor {
+export function attention(
+  q: Tensor,
+  k: Tensor,
+  v: Tensor,
+  { scale, causal = false }: { scale?: number; causal?: boolean } = {},
+): Tensor {
   return bind(attentionOp, [q, k, v], { scale: scale ?? 1 / Math.sqrt(q.shape[q.shape.length - 1]), causal });
 }
 
@@ -67,7 +78,9 @@ export function attention(q: Tensor, k: Tensor, v: Tensor, { scale, causal = fal
 export function patches(x: Tensor, p: number): Tensor {
   const [b, c, h, w] = x.shape;
   if (x.shape.length !== 4 || h % p !== 0 || w % p !== 0) {
-    throw new ShapeError(`patches: images ${formatShape(x.shape)} in patches of ${p}; give (B, C, H, W) with H and W multiples of it`);
+    throw new ShapeError(
+      `patches: images ${formatShape(x.shape)} in patches of ${p}; give (B, C, H, W) with H and W multiples of it`,
+    );
   }
   const cut = reshape(x, [b, c, h / p, p, w / p, p]);
   return reshape(permute(cut, [0, 2, 4, 1, 3, 5]), [b, (h / p) * (w / p), c * p * p]);
@@ -77,7 +90,9 @@ export function patches(x: Tensor, p: number): Tensor {
 export function patchEmbed(x: Tensor, kernels: Tensor, bias?: Tensor): Tensor {
   const [d, c, p, q]: Shape = kernels.shape;
   if (kernels.shape.length !== 4 || p !== q || c !== x.shape[1]) {
-    throw new ShapeError(`patchEmbed: kernels ${formatShape(kernels.shape)} for images ${formatShape(x.shape)}; give (D, C, p, p)`);
+    throw new ShapeError(
+      `patchEmbed: kernels ${formatShape(kernels.shape)} for images ${formatShape(x.shape)}; give (D, C, p, p)`,
+    );
   }
   return matmul(patches(x, p), reshape(kernels, [d, c * p * p]), { form: 'nt', addend: bias });
 }

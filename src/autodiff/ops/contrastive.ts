@@ -10,14 +10,15 @@ import type { Spec, Tensor } from '../tensor.ts';
 import { add, mul, sub } from './binary.ts';
 import { permute, reshape } from './layout.ts';
 import { sum } from './reduce.ts';
-import { softmax } from './rows.ts';
+import { softmax } from './softmax.ts';
 
 const N = (...shape: number[]): InputDomain => ({ shape, draw: 'normal' });
 
 function squareRule(op: string, inputs: readonly Spec[]): Spec {
   expectDtypes(op, inputs);
   const [m, n] = inputs[0].shape.slice(-2);
-  if (inputs[0].shape.length < 2 || m !== n) throw new ShapeError(`${op}: similarities ${formatShape(inputs[0].shape)}; give square matrices (…, B, B)`);
+  if (inputs[0].shape.length < 2 || m !== n)
+    throw new ShapeError(`${op}: similarities ${formatShape(inputs[0].shape)}; give square matrices (…, B, B)`);
   return inputs[0];
 }
 
@@ -52,9 +53,19 @@ const gpuContrastive =
     const lse = device.alloc(2 * n * batches, 'real', op);
     const dots = mode === 2 ? device.alloc(2 * n * batches, 'real', op) : null;
     const workgroups = grid(2 * n * batches, 8);
-    device.dispatch(op, contrastiveStats, { buffers: { s, t: null, lse: null, stats: lse }, params, constants: { MODE: 0 }, workgroups });
+    device.dispatch(op, contrastiveStats, {
+      buffers: { s, t: null, lse: null, stats: lse },
+      params,
+      constants: { MODE: 0 },
+      workgroups,
+    });
     if (dots !== null) {
-      device.dispatch(op, contrastiveStats, { buffers: { s, t, lse, stats: dots }, params, constants: { MODE: 1 }, workgroups });
+      device.dispatch(op, contrastiveStats, {
+        buffers: { s, t, lse, stats: dots },
+        params,
+        constants: { MODE: 1 },
+        workgroups,
+      });
     }
     device.dispatch(op, contrastiveKernel, {
       buffers: { s, t: t ?? null, lse, dots, y },
@@ -86,7 +97,10 @@ const contrastiveOp: Primitive<null> = {
   },
   vjp: (ct, [s]) => [mul(contrastiveGrad(s), reshape(ct, [...ct.shape, 1, 1]))],
   keeps: 'inputs',
-  samples: [{ inputs: [N(5, 5)], params: null }, { inputs: [N(3, 4, 4)], params: null }],
+  samples: [
+    { inputs: [N(5, 5)], params: null },
+    { inputs: [N(3, 4, 4)], params: null },
+  ],
 };
 
 /** G = p + c − 2I. */
@@ -101,10 +115,16 @@ const contrastiveGradOp: Primitive<null> = {
     });
   },
   gpu: gpuContrastive(1),
-  jvp: ([s]) => ([ds]) => (ds === null ? null : contrastiveHvp(s, ds)),
+  jvp:
+    ([s]) =>
+    ([ds]) =>
+      ds === null ? null : contrastiveHvp(s, ds),
   vjp: (ct, [s]) => [contrastiveHvp(s, ct)],
   keeps: 'inputs',
-  samples: [{ inputs: [N(4, 4)], params: null }, { inputs: [N(2, 3, 3)], params: null }],
+  samples: [
+    { inputs: [N(4, 4)], params: null },
+    { inputs: [N(2, 3, 3)], params: null },
+  ],
 };
 
 /** H·t = p∘(t − ⟨p,t⟩_row) + c∘(t − ⟨c,t⟩_col); positive semi-definite and symmetric in t. */
@@ -120,15 +140,20 @@ const contrastiveHvpOp: Fused<null> = {
         rows[Math.floor(i / n)] += p[i] * t[first + i];
         columns[i % n] += c[i] * t[first + i];
       }
-      for (let i = 0; i < n * n; i++) y[first + i] = p[i] * (t[first + i] - rows[Math.floor(i / n)]) + c[i] * (t[first + i] - columns[i % n]);
+      for (let i = 0; i < n * n; i++)
+        y[first + i] = p[i] * (t[first + i] - rows[Math.floor(i / n)]) + c[i] * (t[first + i] - columns[i % n]);
     });
   },
   gpu: gpuContrastive(2),
   define: ([s, t]) => add(softmaxForm(s, t), flip(softmaxForm(flip(s), flip(t)))),
-  samples: [{ inputs: [N(4, 4), N(4, 4)], params: null }, { inputs: [N(2, 3, 3), N(2, 3, 3)], params: null }],
+  samples: [
+    { inputs: [N(4, 4), N(4, 4)], params: null },
+    { inputs: [N(2, 3, 3), N(2, 3, 3)], params: null },
+  ],
 };
 
-const flip = (x: Tensor): Tensor => permute(x, [...x.shape.keys()].with(-1, x.shape.length - 2).with(-2, x.shape.length - 1));
+const flip = (x: Tensor): Tensor =>
+  permute(x, [...x.shape.keys()].with(-1, x.shape.length - 2).with(-2, x.shape.length - 1));
 
 /** p∘(t − ⟨p,t⟩) with p the softmax of the rows of s. */
 function softmaxForm(s: Tensor, t: Tensor): Tensor {

@@ -55,7 +55,8 @@ export const gpuBinary =
     if (a === null || b === null || (a.row > 0 && b.row > 0 && a.row !== b.row)) return binaryByStrides(code, call);
     const { op, device, x, y } = call;
     const together = row === 0 ? WINDOW_STEP : row * WINDOW_STEP;
-    const windows = y.size * 4 <= device.maxBindingBytes ? [{ offset: 0, size: y.size }] : device.windows(y.size, together);
+    const windows =
+      y.size * 4 <= device.maxBindingBytes ? [{ offset: 0, size: y.size }] : device.windows(y.size, together);
     for (const w of windows) {
       const view = (storage: GpuStorage, mode: number): { storage: GpuStorage; offset: number; size: number } => {
         if (mode === 0) return { storage, ...w };
@@ -72,14 +73,41 @@ export const gpuBinary =
     }
   };
 
-function binaryByStrides(code: number, { op, device, x, y, shapes, shape, params }: GpuCall<{ p: number; q: number } | null>): void {
-  const flat = collapseAxes(shape, shapes.map((s) => broadcastStrides(s, shape)));
+function binaryByStrides(
+  code: number,
+  { op, device, x, y, shapes, shape, params }: GpuCall<{ p: number; q: number } | null>,
+): void {
+  const flat = collapseAxes(
+    shape,
+    shapes.map((s) => broadcastStrides(s, shape)),
+  );
   const [, d1, d2, d3, d4, d5] = padAxes(op, flat.shape, 1);
   const [a0, a1, a2, a3, a4, a5] = padAxes(op, flat.strides[0], 0);
   const [b0, b1, b2, b3, b4, b5] = padAxes(op, flat.strides[1], 0);
   device.dispatch(op, binaryStrided, {
     buffers: { a: x[0], b: x[1], y },
-    params: { p: params?.p ?? 0, q: params?.q ?? 0, n: y.size, d1, d2, d3, d4, d5, a0, a1, a2, a3, a4, a5, b0, b1, b2, b3, b4, b5 },
+    params: {
+      p: params?.p ?? 0,
+      q: params?.q ?? 0,
+      n: y.size,
+      d1,
+      d2,
+      d3,
+      d4,
+      d5,
+      a0,
+      a1,
+      a2,
+      a3,
+      a4,
+      a5,
+      b0,
+      b1,
+      b2,
+      b3,
+      b4,
+      b5,
+    },
     constants: { OP: code },
     workgroups: grid(y.size, 64),
   });
@@ -89,7 +117,12 @@ export function gpuWhere({ op, device, x: [mask, a, b], y }: GpuCall<null>): voi
   for (const w of device.windows(y.size)) {
     const n = Math.ceil(w.size / 4);
     device.dispatch(op, where, {
-      buffers: { mask: { storage: mask, ...w }, a: { storage: a, ...w }, b: { storage: b, ...w }, y: { storage: y, ...w } },
+      buffers: {
+        mask: { storage: mask, ...w },
+        a: { storage: a, ...w },
+        b: { storage: b, ...w },
+        y: { storage: y, ...w },
+      },
       params: { n },
       workgroups: grid(n, 64),
     });

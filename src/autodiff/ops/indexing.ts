@@ -3,11 +3,15 @@
 import { ShapeError } from '../../array/errors.ts';
 import { formatShape, sameShape, type Shape, sizeOf } from '../../array/shape.ts';
 import { grid, windowUnits } from '../../device/webgpu/device.ts';
-import { gather as gatherKernel, scatterAdd as scatterAddKernel, take as takeKernel } from '../../shaders/kernels.gen.ts';
+import {
+  gather as gatherKernel,
+  scatterAdd as scatterAddKernel,
+  take as takeKernel,
+} from '../../shaders/kernels.gen.ts';
 import { bind } from '../bind.ts';
 import { expectDtypes, expectRank, type GpuCall, type Primitive } from '../op.ts';
 import type { Tensor } from '../tensor.ts';
-import { gpuFill } from './layout.ts';
+import { gpuFill } from './copy.ts';
 
 /** An index as the CPU reference uses it; the GPU reads and writes nothing for one out of range. */
 function checkIndex(op: string, index: number, below: number): number {
@@ -16,7 +20,12 @@ function checkIndex(op: string, index: number, below: number): number {
 }
 
 /** Calls `run` for windows of whole table rows. */
-function rowWindows(call: GpuCall<unknown>, table: number, width: number, run: (first: number, rows: number) => void): void {
+function rowWindows(
+  call: GpuCall<unknown>,
+  table: number,
+  width: number,
+  run: (first: number, rows: number) => void,
+): void {
   const { device } = call;
   const size = call.x[table]?.size ?? call.y.size;
   for (const w of device.windows(size, width * windowUnits(width))) run(w.offset / width, w.size / width);
@@ -49,10 +58,21 @@ const gatherOp: Primitive<null> = {
       }),
     );
   },
-  jvp: ([, index]) => ([dTable]) => (dTable === null ? null : gather(dTable, index)),
+  jvp:
+    ([, index]) =>
+    ([dTable]) =>
+      dTable === null ? null : gather(dTable, index),
   vjp: (ct, [table, index]) => [scatterAdd(ct, index, table.shape[0]), null],
   keeps: 'inputs',
-  samples: [{ inputs: [{ shape: [5, 3], draw: 'normal' }, { shape: [2, 4], draw: { below: 5 } }], params: null }],
+  samples: [
+    {
+      inputs: [
+        { shape: [5, 3], draw: 'normal' },
+        { shape: [2, 4], draw: { below: 5 } },
+      ],
+      params: null,
+    },
+  ],
 };
 
 /** y[r, ·] = Σ over i with index[i] = r of x[i, ·]; the transpose of gather. */
@@ -61,7 +81,9 @@ const scatterAddOp: Primitive<number> = {
   shape: ([x, index], rows) => {
     expectDtypes('scatterAdd', [x, index], 'real', 'int');
     if (!sameShape(x.shape.slice(0, index.shape.length), index.shape)) {
-      throw new ShapeError(`scatterAdd: values ${formatShape(x.shape)} for indices ${formatShape(index.shape)}; the leading axes must agree`);
+      throw new ShapeError(
+        `scatterAdd: values ${formatShape(x.shape)} for indices ${formatShape(index.shape)}; the leading axes must agree`,
+      );
     }
     return { shape: [rows, ...x.shape.slice(index.shape.length)], dtype: 'real' };
   },
@@ -84,15 +106,28 @@ const scatterAddOp: Primitive<number> = {
       }),
     );
   },
-  jvp: ([, index], _y, rows) => ([dx]) => (dx === null ? null : scatterAdd(dx, index, rows)),
+  jvp:
+    ([, index], _y, rows) =>
+    ([dx]) =>
+      dx === null ? null : scatterAdd(dx, index, rows),
   vjp: (ct, [, index]) => [gather(ct, index), null],
   keeps: 'inputs',
-  samples: [{ inputs: [{ shape: [6, 3], draw: 'normal' }, { shape: [6], draw: { below: 4 } }], params: 4 }],
+  samples: [
+    {
+      inputs: [
+        { shape: [6, 3], draw: 'normal' },
+        { shape: [6], draw: { below: 4 } },
+      ],
+      params: 4,
+    },
+  ],
 };
 
 const rowsAgree = (op: string, x: Shape, index: Shape): void => {
   if (x.length === 0 || !sameShape(x.slice(0, -1), index.slice(0, -1)) || x.length !== index.length) {
-    throw new ShapeError(`${op}: values ${formatShape(x)} for indices ${formatShape(index)}; all axes but the last must agree`);
+    throw new ShapeError(
+      `${op}: values ${formatShape(x)} for indices ${formatShape(index)}; all axes but the last must agree`,
+    );
   }
 };
 
@@ -117,10 +152,21 @@ const takeOp: Primitive<null> = {
       workgroups: grid(y.size, 64),
     });
   },
-  jvp: ([, index]) => ([dx]) => (dx === null ? null : take(dx, index)),
+  jvp:
+    ([, index]) =>
+    ([dx]) =>
+      dx === null ? null : take(dx, index),
   vjp: (ct, [x, index]) => [bind(putOp, [ct, index], x.shape[x.shape.length - 1]), null],
   keeps: 'inputs',
-  samples: [{ inputs: [{ shape: [3, 5], draw: 'normal' }, { shape: [3, 2], draw: { below: 5 } }], params: null }],
+  samples: [
+    {
+      inputs: [
+        { shape: [3, 5], draw: 'normal' },
+        { shape: [3, 2], draw: { below: 5 } },
+      ],
+      params: null,
+    },
+  ],
 };
 
 /** y[…, c] = Σ over j with index[…, j] = c of x[…, j]; the transpose of take. */
@@ -144,10 +190,21 @@ const putOp: Primitive<number> = {
       workgroups: grid(y.size, 64),
     });
   },
-  jvp: ([, index], _y, n) => ([dx]) => (dx === null ? null : bind(putOp, [dx, index], n)),
+  jvp:
+    ([, index], _y, n) =>
+    ([dx]) =>
+      dx === null ? null : bind(putOp, [dx, index], n),
   vjp: (ct, [, index]) => [take(ct, index), null],
   keeps: 'inputs',
-  samples: [{ inputs: [{ shape: [3, 4], draw: 'normal' }, { shape: [3, 4], draw: { below: 3 } }], params: 3 }],
+  samples: [
+    {
+      inputs: [
+        { shape: [3, 4], draw: 'normal' },
+        { shape: [3, 4], draw: { below: 3 } },
+      ],
+      params: 3,
+    },
+  ],
 };
 
 /** Rows of a table by index (an embedding). */

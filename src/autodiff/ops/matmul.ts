@@ -4,7 +4,16 @@ import { ShapeError } from '../../array/errors.ts';
 import { formatShape, sameShape, type Shape, sizeOf } from '../../array/shape.ts';
 import type { MatmulAct, MatmulForm } from '../../device/webgpu/matmul-plan.ts';
 import { bind } from '../bind.ts';
-import { type CpuCall, expectDtypes, expectRank, type Fused, type InputDomain, type Primitive, type Sample, type Tangent } from '../op.ts';
+import {
+  type CpuCall,
+  expectDtypes,
+  expectRank,
+  type Fused,
+  type InputDomain,
+  type Primitive,
+  type Sample,
+  type Tangent,
+} from '../op.ts';
 import type { Spec, Tensor } from '../tensor.ts';
 import { broadcastTo, reshape } from './layout.ts';
 import { gpuMatmul } from './matmul-gpu.ts';
@@ -26,14 +35,21 @@ export interface MatmulParams {
 export function productSizes(form: MatmulForm, a: Shape, b: Shape): { m: number; n: number; k: number; kb: number } {
   const [a0, a1] = a.slice(-2);
   const [b0, b1] = b.slice(-2);
-  return { m: form === 'tn' ? a1 : a0, k: form === 'tn' ? a0 : a1, n: form === 'nt' ? b0 : b1, kb: form === 'nt' ? b1 : b0 };
+  return {
+    m: form === 'tn' ? a1 : a0,
+    k: form === 'tn' ? a0 : a1,
+    n: form === 'nt' ? b0 : b1,
+    kb: form === 'nt' ? b1 : b0,
+  };
 }
 
 /** The batch axes of a product: of whichever operand has some; both must agree if both do. */
 function batchOf(op: string, a: Shape, b: Shape): Shape {
   const [p, q] = [a.slice(0, -2), b.slice(0, -2)];
   if (p.length > 0 && q.length > 0 && !sameShape(p, q)) {
-    throw new ShapeError(`${op}: batch axes differ, ${formatShape(a)} × ${formatShape(b)}; broadcastTo one side, or drop its batch axes`);
+    throw new ShapeError(
+      `${op}: batch axes differ, ${formatShape(a)} × ${formatShape(b)}; broadcastTo one side, or drop its batch axes`,
+    );
   }
   return p.length > 0 ? p : q;
 }
@@ -43,7 +59,11 @@ function productShape(op: string, form: MatmulForm, a: Spec, b: Spec): Shape {
   expectRank(op, b, 2, 'reshape vectors to matrices');
   const { m, n, k, kb } = productSizes(form, a.shape, b.shape);
   if (k !== kb) {
-    const hint = { nn: 'transpose one side, or use form nt or tn', nt: 'form nt wants equal columns', tn: 'form tn wants equal rows' }[form];
+    const hint = {
+      nn: 'transpose one side, or use form nt or tn',
+      nt: 'form nt wants equal columns',
+      tn: 'form tn wants equal rows',
+    }[form];
     throw new ShapeError(`${op}: inner dimensions differ, ${formatShape(a.shape)} × ${formatShape(b.shape)}; ${hint}`);
   }
   return [...batchOf(op, a.shape, b.shape), m, n];
@@ -56,17 +76,29 @@ const shapeRule =
     const shape = productShape(name, form, inputs[0], inputs[1]);
     if (alpha2 !== null) {
       const second = productShape(name, form, inputs[2], inputs[3]);
-      if (!sameShape(shape, second)) throw new ShapeError(`${name}: products of shapes ${formatShape(shape)} and ${formatShape(second)}; they must agree`);
+      if (!sameShape(shape, second))
+        throw new ShapeError(
+          `${name}: products of shapes ${formatShape(shape)} and ${formatShape(second)}; they must agree`,
+        );
     }
     const c = inputs[alpha2 === null ? 2 : 4];
     if (addend && !sameShape(c.shape, shape) && !sameShape(c.shape, shape.slice(-1))) {
-      throw new ShapeError(`${name}: summand ${formatShape(c.shape)} for a product ${formatShape(shape)}; give that shape, or one row`);
+      throw new ShapeError(
+        `${name}: summand ${formatShape(c.shape)} for a product ${formatShape(shape)}; give that shape, or one row`,
+      );
     }
     return { shape, dtype: 'real' };
   };
 
 /** y += alpha·A·B for one matrix of a batch. */
-function cpuProduct(form: MatmulForm, alpha: number, a: Float64Array, b: Float64Array, y: Float64Array, { m, n, k }: { m: number; n: number; k: number }): void {
+function cpuProduct(
+  form: MatmulForm,
+  alpha: number,
+  a: Float64Array,
+  b: Float64Array,
+  y: Float64Array,
+  { m, n, k }: { m: number; n: number; k: number },
+): void {
   if (form === 'nt') {
     for (let i = 0; i < m; i++) {
       const row = a.subarray(i * k, (i + 1) * k);
@@ -132,8 +164,12 @@ function sumOfProducts(form: MatmulForm, terms: readonly Term[], c: Tangent, sha
   for (let i = 0; i < terms.length; i += 2) {
     const [first, second] = [terms[i], terms.at(i + 1)];
     total = bind(matmulOp, [first.a, first.b, ...(second ? [second.a, second.b] : []), ...(total ? [total] : [])], {
-      form, alpha: first.alpha, alpha2: second?.alpha ?? null, addend: total !== null, act: 'none',
-    }); // prettier-ignore
+      form,
+      alpha: first.alpha,
+      alpha2: second?.alpha ?? null,
+      addend: total !== null,
+      act: 'none',
+    });
   }
   return total === null || sameShape(total.shape, shape) ? total : broadcastTo(total, shape);
 }
@@ -141,13 +177,21 @@ function sumOfProducts(form: MatmulForm, terms: readonly Term[], c: Tangent, sha
 /** A cotangent of a shared operand, summed over the batch it was shared by. */
 function likeOperand(ct: Tensor, operand: Tensor): Tensor {
   const extra = ct.shape.length - operand.shape.length;
-  return extra === 0 ? ct : sumTo(ct, Array.from({ length: extra }, (_, i) => i), operand.shape);
+  return extra === 0
+    ? ct
+    : sumTo(
+        ct,
+        Array.from({ length: extra }, (_, i) => i),
+        operand.shape,
+      );
 }
 
 /** Cotangents of A and B in alpha·A·B, each again a product of one of the three forms. */
 function productVjp(form: MatmulForm, ct: Tensor, { a, b, alpha }: Term, needs: readonly boolean[]): Tangent[] {
-  const da = (): Tensor => (form === 'tn' ? product('nt', b, ct, alpha) : product(form === 'nn' ? 'nt' : 'nn', ct, b, alpha));
-  const db = (): Tensor => (form === 'nt' ? product('tn', ct, a, alpha) : product(form === 'nn' ? 'tn' : 'nn', a, ct, alpha));
+  const da = (): Tensor =>
+    form === 'tn' ? product('nt', b, ct, alpha) : product(form === 'nn' ? 'nt' : 'nn', ct, b, alpha);
+  const db = (): Tensor =>
+    form === 'nt' ? product('tn', ct, a, alpha) : product(form === 'nn' ? 'tn' : 'nn', a, ct, alpha);
   return [needs[0] ? likeOperand(da(), a) : null, needs[1] ? likeOperand(db(), b) : null];
 }
 
@@ -170,8 +214,14 @@ const SAMPLES: Sample<MatmulParams>[] = [
   { inputs: [N([2, 4, 3]), N([2, 4, 5])], params: { ...plain, form: 'tn' } },
   { inputs: [N([3, 4]), N([2, 4, 5])], params: { ...plain, form: 'nn' } },
   { inputs: [N([2, 4, 3]), N([4, 5])], params: { ...plain, form: 'tn' } },
-  { inputs: [N([6, 8]), N([4, 8]), N([6, 2]), N([4, 2]), N([4])], params: { form: 'nt', alpha: 1, alpha2: 0.25, addend: true, act: 'none' } },
-  { inputs: [N([2, 4]), N([4, 3]), N([2, 5]), N([5, 3]), N([2, 3])], params: { form: 'nn', alpha: 2, alpha2: 1, addend: true, act: 'none' } },
+  {
+    inputs: [N([6, 8]), N([4, 8]), N([6, 2]), N([4, 2]), N([4])],
+    params: { form: 'nt', alpha: 1, alpha2: 0.25, addend: true, act: 'none' },
+  },
+  {
+    inputs: [N([2, 4]), N([4, 3]), N([2, 5]), N([5, 3]), N([2, 3])],
+    params: { form: 'nn', alpha: 2, alpha2: 1, addend: true, act: 'none' },
+  },
 ];
 
 export const matmulOp: Primitive<MatmulParams> = {
@@ -187,7 +237,9 @@ export const matmulOp: Primitive<MatmulParams> = {
     return sumOfProducts(params.form, terms, params.addend ? dx[dx.length - 1] : null, y.shape);
   },
   vjp: (ct, x, _y, params, needs) => {
-    const parts = termsOf(x, params).flatMap((term, i) => productVjp(params.form, ct, term, needs.slice(2 * i, 2 * i + 2)));
+    const parts = termsOf(x, params).flatMap((term, i) =>
+      productVjp(params.form, ct, term, needs.slice(2 * i, 2 * i + 2)),
+    );
     if (params.addend) {
       const c = x[x.length - 1];
       const axes = Array.from({ length: ct.shape.length - c.shape.length }, (_, i) => i);
@@ -233,13 +285,24 @@ export interface MatmulOptions {
  * @throws ShapeError when inner sizes or batch axes do not fit
  * @example matmul(x, w, { form: 'nt', addend: bias, act: 'gelu' });
  */
-export function matmul(a: Tensor, b: Tensor, { form = 'nn', alpha = 1, plus, addend, act = 'none' }: MatmulOptions = {}): Tensor {
-  const flat = a.shape.length > 2 && b.shape.length === 2 && form !== 'tn' && (plus === undefined || plus.b.shape.length === 2);
+export function matmul(
+  a: Tensor,
+  b: Tensor,
+  { form = 'nn', alpha = 1, plus, addend, act = 'none' }: MatmulOptions = {},
+): Tensor {
+  const flat =
+    a.shape.length > 2 && b.shape.length === 2 && form !== 'tn' && (plus === undefined || plus.b.shape.length === 2);
   const rows = (t: Tensor): Tensor => (flat && t.shape.length > 2 ? reshape(t, [-1, t.shape[t.shape.length - 1]]) : t);
   const inputs = [rows(a), b];
   if (plus !== undefined) inputs.push(rows(plus.a), plus.b);
   if (addend !== undefined) inputs.push(rows(addend));
-  const params = { form, alpha, alpha2: plus === undefined ? null : (plus.alpha ?? 1), addend: addend !== undefined, act };
+  const params = {
+    form,
+    alpha,
+    alpha2: plus === undefined ? null : (plus.alpha ?? 1),
+    addend: addend !== undefined,
+    act,
+  };
   const y = bind(act === 'none' ? matmulOp : activatedMatmulOp, inputs, params);
   return flat ? reshape(y, [...a.shape.slice(0, -1), y.shape[1]]) : y;
 }
@@ -255,7 +318,11 @@ export interface LowRank {
  * act(x·Wᵀ + bias + scale·(x·Aᵀ)·Bᵀ), W stored out × in as in PyTorch.
  * @example linear(x, w, { bias, act: 'quickGelu', lora: { a, b, scale: 2 } });
  */
-export function linear(x: Tensor, w: Tensor, { bias, act = 'none', lora }: { bias?: Tensor | undefined; act?: MatmulAct; lora?: LowRank | undefined } = {}): Tensor {
+export function linear(
+  x: Tensor,
+  w: Tensor,
+  { bias, act = 'none', lora }: { bias?: Tensor | undefined; act?: MatmulAct; lora?: LowRank | undefined } = {},
+): Tensor {
   const plus = lora && { a: matmul(x, lora.a, { form: 'nt' }), b: lora.b, alpha: lora.scale };
   return matmul(x, w, { form: 'nt', act, addend: bias, ...(plus ? { plus } : {}) });
 }

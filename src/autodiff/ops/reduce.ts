@@ -1,43 +1,18 @@
 // Reductions over any axes, and the discrete argmax and top-k.
 
 import { ShapeError } from '../../array/errors.ts';
-import { formatShape, normalizeAxes, reducedShape, sameShape, type Shape, sizeOf } from '../../array/shape.ts';
-import { grid, type Operand, type WebGpuDevice, windowUnits } from '../../device/webgpu/device.ts';
-import type { GpuStorage } from '../../device/webgpu/pool.ts';
-import { reduce, topk as topkKernel } from '../../shaders/kernels.gen.ts';
+import { formatShape, normalizeAxes, reducedShape, sameShape, type Shape } from '../../array/shape.ts';
+import { grid } from '../../device/webgpu/device.ts';
+import { topk as topkKernel } from '../../shaders/kernels.gen.ts';
 import { bind } from '../bind.ts';
-import { type Discrete, expectDtypes, expectRank, type GpuCall, type Primitive, type Sample } from '../op.ts';
+import { type Discrete, expectDtypes, expectRank, type Primitive, type Sample } from '../op.ts';
 import type { Tensor } from '../tensor.ts';
-import { div, equal, mul, sub } from './binary.ts';
-import { broadcastTo, gpuFill, reshape } from './layout.ts';
-import { rowLayout } from './rows-gpu.ts';
+import { div, mul, sub } from './binary.ts';
+import { equal } from './piecewise.ts';
+import { broadcastTo, reshape } from './layout.ts';
+import { gpuReduce, type Reduction, runsOf } from './reduce-gpu.ts';
 import { take } from './indexing.ts';
 import { affine, exp } from './unary.ts';
-
-interface Reduction {
-  /** Normalised, ascending. */
-  readonly axes: readonly number[];
-  /** Shape of the result: with or without the reduced axes, as the caller asked. */
-  readonly shape: Shape;
-}
-
-/** Runs of adjacent reduced axes, as [outer, length, inner] sizes, last run first. */
-function runsOf(shape: Shape, axes: readonly number[]): Run[] {
-  const runs: Run[] = [];
-  const reduced = shape.map((_, i) => axes.includes(i));
-  let inner = 1;
-  for (let i = shape.length - 1; i >= 0; ) {
-    if (!reduced[i]) {
-      inner *= shape[i--];
-      continue;
-    }
-    let length = 1;
-    while (i >= 0 && reduced[i]) length *= shape[i--];
-    const outer = sizeOf(shape.slice(0, i + 1));
-    runs.push({ outer, length, inner });
-  }
-  return runs;
-}
 
 type Fold = (x: Float64Array, first: number, length: number, step: number) => number;
 
@@ -53,95 +28,31 @@ function cpuReduce(x: Float64Array, y: Float64Array, shape: Shape, axes: readonl
   y.set(from);
 }
 
-const SPLIT = 4096;
-
-interface Run {
-  readonly outer: number;
-  readonly length: number;
-  readonly inner: number;
-}
-
-/** Reduces every run of `x`; each run in `chunks` pieces with a result each, the last one shorter. */
-function gpuPass(op: string, device: WebGpuDevice, code: number, x: GpuStorage, y: GpuStorage, run: Run & { chunk: number }, scale: number): void {
-  const { outer, length, inner, chunk } = run;
-  const chunks = Math.ceil(length / chunk);
-  // Whole runs stay together; a single run is cut between chunks.
-  const single = outer === 1 && inner === 1;
-  const aligned = Math.max(windowUnits(length * inner), windowUnits(chunks * inner));
-  const { lanes, perGroup } = inner === 1 ? rowLayout(device, outer * chunks, chunk) : { lanes: 1, perGroup: 64 };
-  for (const w of device.windows(outer * length * inner, single ? 64 * chunk : aligned * length * inner)) {
-    const pieces = single ? Math.ceil(w.size / chunk) : chunks;
-    const outputs = single ? pieces : (w.size / length) * chunks;
-    device.dispatch(op, reduce, {
-      buffers: { x: { storage: x, ...w }, y: { storage: y, offset: single ? w.offset / chunk : (w.offset / length) * chunks, size: outputs } },
-      params: { outputs, inner, length: single ? w.size : length, chunk, chunks: pieces, scale },
-      constants: { OP: code, LANES: lanes, ROWS: perGroup },
-      workgroups: grid(outputs, perGroup),
-    });
-  }
-}
-
-/** Column sums of a matrix larger than one binding: of windows of rows first, then of their results. */
-function gpuTallColumns(op: string, device: WebGpuDevice, code: number, x: GpuStorage, y: GpuStorage, { length, inner }: Run, scale: number): void {
-  const windows = device.windows(length * inner, windowUnits(inner) * inner);
-  // Results are laid out on window boundaries; what lies between them also lies between the columns of y.
-  const width = Math.ceil(inner / 64) * 64;
-  const partial = device.alloc(windows.length * width, 'real', op);
-  const emit = (from: Operand, to: Operand, columns: number, rows: number, k: number): void =>
-    device.dispatch(op, reduce, {
-      buffers: { x: from, y: to },
-      params: { outputs: columns, inner: columns, length: rows, chunk: rows, chunks: 1, scale: k },
-      constants: { OP: code, LANES: 1, ROWS: 64 },
-      workgroups: grid(columns, 64),
-    });
-  windows.forEach((w, i) => emit({ storage: x, ...w }, { storage: partial, offset: i * width, size: inner }, inner, w.size / inner, 1));
-  emit(partial, y, width, windows.length, scale);
-  device.free(partial);
-}
-
-/** One reduction on the device; long runs with few results are first reduced in chunks. */
-function gpuStep(op: string, device: WebGpuDevice, code: number, x: GpuStorage, y: GpuStorage, run: Run, scale: number): void {
-  const { outer, length, inner } = run;
-  if (outer * inner === 0) return;
-  if (length === 0) return gpuFill(op, device, y, 0);
-  if (outer === 1 && inner > 1 && length * inner * 4 > device.maxBindingBytes) return gpuTallColumns(op, device, code, x, y, run, scale);
-  if (inner > 1 || outer >= 64 || length <= SPLIT) return gpuPass(op, device, code, x, y, { ...run, chunk: length }, scale);
-  const pieces = Math.ceil(length / SPLIT);
-  const partial = device.alloc(outer * pieces, 'real', op);
-  gpuPass(op, device, code, x, partial, { ...run, chunk: SPLIT }, 1);
-  gpuStep(op, device, code, partial, y, { outer, length: pieces, inner }, scale);
-  device.free(partial);
-}
-
-const gpuReduce =
-  (code: number, mean = false) =>
-  ({ op, device, x, y, shapes, params }: GpuCall<Reduction>): void => {
-    const runs = runsOf(shapes[0], params.axes);
-    let from = x[0];
-    runs.forEach((run, i) => {
-      const last = i === runs.length - 1;
-      const to = last ? y : device.alloc(run.outer * run.inner, 'real', op);
-      gpuStep(op, device, code, from, to, run, last && mean ? y.size / x[0].size : 1);
-      if (from !== x[0]) device.free(from);
-      from = to;
-    });
-  };
-
 const SAMPLES: Sample<Reduction>[] = (
   [
     [[3, 4], [1]],
     [[3, 4], [0]],
-    [[2, 3, 4], [0, 2]],
-    [[2, 3, 4], [0, 1, 2]],
+    [
+      [2, 3, 4],
+      [0, 2],
+    ],
+    [
+      [2, 3, 4],
+      [0, 1, 2],
+    ],
     [[2, 5000], [1]],
   ] as [number[], number[]][]
-).map(([shape, axes]) => ({ inputs: [{ shape, draw: 'normal' }], params: { axes, shape: reducedShape(shape, axes, false) } }));
+).map(([shape, axes]) => ({
+  inputs: [{ shape, draw: 'normal' }],
+  params: { axes, shape: reducedShape(shape, axes, false) },
+}));
 
 const shapeRule =
   (name: string): Primitive<Reduction>['shape'] =>
   ([x], { axes, shape }) => {
     expectDtypes(name, [x]);
-    if (axes.length === 0) throw new ShapeError(`${name}: no axes of ${formatShape(x.shape)} to reduce; name at least one`);
+    if (axes.length === 0)
+      throw new ShapeError(`${name}: no axes of ${formatShape(x.shape)} to reduce; name at least one`);
     if (name !== 'sum' && axes.some((a) => x.shape[a] === 0)) {
       throw new ShapeError(`${name}: an axis of size 0 in ${formatShape(x.shape)}; only sum is defined there`);
     }
@@ -149,8 +60,10 @@ const shapeRule =
   };
 
 /** A result of a reduction, back over the axes that were reduced. */
-const spread = (y: Tensor, x: Tensor, axes: readonly number[]): Tensor => broadcastTo(reshape(y, reducedShape(x.shape, axes, true)), x.shape);
-const keepAxes = (y: Tensor, x: Tensor, axes: readonly number[]): Tensor => reshape(y, reducedShape(x.shape, axes, true));
+const spread = (y: Tensor, x: Tensor, axes: readonly number[]): Tensor =>
+  broadcastTo(reshape(y, reducedShape(x.shape, axes, true)), x.shape);
+const keepAxes = (y: Tensor, x: Tensor, axes: readonly number[]): Tensor =>
+  reshape(y, reducedShape(x.shape, axes, true));
 
 const foldSum: Fold = (x, first, length, step) => {
   let total = 0;
@@ -174,7 +87,10 @@ const sumOp: Primitive<Reduction> = {
   shape: shapeRule('sum'),
   cpu: ({ x, y, shapes, params }) => cpuReduce(x[0], y, shapes[0], params.axes, foldSum),
   gpu: gpuReduce(0),
-  jvp: (_x, _y, params) => ([dx]) => (dx === null ? null : bind(sumOp, [dx], params)),
+  jvp:
+    (_x, _y, params) =>
+    ([dx]) =>
+      dx === null ? null : bind(sumOp, [dx], params),
   vjp: (ct, [x], _y, { axes }) => [spread(ct, x, axes)],
   keeps: 'none',
   samples: SAMPLES,
@@ -188,7 +104,10 @@ const meanOp: Primitive<Reduction> = {
     for (let i = 0; i < y.length; i++) y[i] *= y.length / x[0].length;
   },
   gpu: gpuReduce(0, true),
-  jvp: (_x, _y, params) => ([dx]) => (dx === null ? null : bind(meanOp, [dx], params)),
+  jvp:
+    (_x, _y, params) =>
+    ([dx]) =>
+      dx === null ? null : bind(meanOp, [dx], params),
   vjp: (ct, [x], y, { axes }) => [spread(affine(ct, y.size / x.size, 0), x, axes)],
   keeps: 'none',
   samples: SAMPLES,
@@ -247,7 +166,11 @@ const picker = (name: string, rowShape: (k: number) => Shape, ks: readonly numbe
   },
   gpu: ({ op, device, x, y, params: k }) => {
     const rows = y.size / k;
-    device.dispatch(op, topkKernel, { buffers: { x: x[0], y }, params: { rows, columns: x[0].size / rows, k }, workgroups: grid(rows, 64) });
+    device.dispatch(op, topkKernel, {
+      buffers: { x: x[0], y },
+      params: { rows, columns: x[0].size / rows, k },
+      workgroups: grid(rows, 64),
+    });
   },
   derivative: 'none',
   why: 'an index does not change smoothly',
@@ -274,7 +197,8 @@ export const max = reduceWith(maxOp);
 export const logSumExp = reduceWith(logSumExpOp);
 
 /** Sum over `axes`, as the given shape. */
-export const sumTo = (x: Tensor, axes: readonly number[], shape: Shape): Tensor => (axes.length === 0 ? (sameShape(x.shape, shape) ? x : reshape(x, shape)) : bind(sumOp, [x], { axes, shape }));
+export const sumTo = (x: Tensor, axes: readonly number[], shape: Shape): Tensor =>
+  axes.length === 0 ? (sameShape(x.shape, shape) ? x : reshape(x, shape)) : bind(sumOp, [x], { axes, shape });
 
 /**
  * The k largest along the last axis: indices and values, the lower index first among equals. Not differentiable; for

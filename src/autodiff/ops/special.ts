@@ -36,3 +36,6 @@ export const normalCdf = (x: number): number => (1 + erf(x / Math.SQRT2)) / 2;
 
 /** Logistic function without overflow. */
 export const logistic = (x: number): number => (x >= 0 ? 1 / (1 + Math.exp(-x)) : Math.exp(x) / (1 + Math.exp(x)));
+
+/** Slope of the logistic function in quickGelu. */
+export const QUICK = 1.702;

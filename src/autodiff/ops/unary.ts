@@ -1,11 +1,13 @@
 // Elementwise functions of one tensor.
 
 import { bind } from '../bind.ts';
-import { expectDtypes, type InputDomain, type Keeps, type Op, type Primitive } from '../op.ts';
-import type { Tensor } from '../tensor.ts';
-import { add, div, equal, geluGrad, mul, quickGeluGrad, sigmoidGrad, tanhGrad } from './binary.ts';
+import { type Constant, expectDtypes, type InputDomain, type Keeps, type Op, type Primitive } from '../op.ts';
+import type { Spec, Tensor } from '../tensor.ts';
+import { add, div, mul } from './binary.ts';
 import { gpuUnary } from './elementwise-gpu.ts';
-import { erf as erf64, logistic, normalCdf, normalPdf } from './special.ts';
+import { equal } from './piecewise.ts';
+import { geluGrad, quickGeluGrad, sigmoidGrad, tanhGrad } from './slopes.ts';
+import { erf as erf64, logistic, normalCdf, normalPdf, QUICK } from './special.ts';
 
 /** Two constants of a unary op: factor and summand, exponent, or bounds. */
 interface Pair {
@@ -13,115 +15,263 @@ interface Pair {
   readonly q: number;
 }
 
-const QUICK = 1.702;
+/** What differs from one unary op to the next. */
+interface Unary {
+  readonly name: string;
+  /** Case of unary.part.wgsl. */
+  readonly code: number;
+  readonly value: (x: number, pair: Pair) => number;
+  /** f′(x)·t. */
+  readonly slope: (t: Tensor, x: Tensor, y: Tensor, pair: Pair) => Tensor;
+  readonly keeps: Keeps;
+  readonly domain: InputDomain;
+  readonly params?: readonly Pair[];
+}
+
 const NO_PAIR: Pair = { p: 0, q: 0 };
 const NORMAL: InputDomain = { shape: [3, 5], draw: 'normal' };
 const POSITIVE: InputDomain = { shape: [2, 7], draw: 'positive' };
 const awayFrom = (...from: number[]): InputDomain => ({ ...NORMAL, gap: { from, by: 0.05 } });
 
-type Scale = (t: Tensor) => Tensor;
-
-/** A unary record: `value` on the CPU, case `code` of unary.part.wgsl, and the derivative as a scaling of tangents. */
-function unary(
-  name: string,
-  code: number,
-  value: (x: number, pair: Pair) => number,
-  slope: (x: Tensor, y: Tensor, pair: Pair) => Scale,
-  keeps: Keeps,
-  samples: readonly { inputs: readonly InputDomain[]; params: Pair }[],
-): Primitive<Pair> {
-  return {
-    name,
-    shape: ([x]) => {
-      expectDtypes(name, [x]);
-      return x;
-    },
-    cpu: ({ x: [x], y, params }) => {
-      for (let i = 0; i < y.length; i++) y[i] = value(x[i], params);
-    },
-    gpu: gpuUnary(code),
-    jvp: ([x], y, params) => {
-      const scale = slope(x, y, params);
-      return ([dx]) => (dx === null ? null : scale(dx));
-    },
-    vjp: (ct, [x], y, params) => [slope(x, y, params)(ct)],
-    keeps,
-    samples,
+const shapeRule =
+  (name: string) =>
+  ([x]: readonly Spec[]): Spec => {
+    expectDtypes(name, [x]);
+    return x;
   };
-}
 
-const on = (domain: InputDomain, params: Pair = NO_PAIR): { inputs: InputDomain[]; params: Pair } => ({ inputs: [domain], params });
+const cpuMap =
+  (value: Unary['value']): Primitive<Pair>['cpu'] =>
+  ({ x: [x], y, params }) => {
+    for (let i = 0; i < y.length; i++) y[i] = value(x[i], params);
+  };
 
-/** y = p·x + q. */
-const affineOp = unary('affine', 0, (x, { p, q }) => p * x + q, (_x, _y, { p }) => (t) => affine(t, p, 0), 'none', [
-  on(NORMAL, { p: -1.5, q: 0.5 }),
-]);
-const negOp = unary('neg', 1, (x) => -x, () => neg, 'none', [on(NORMAL)]);
-const expOp = unary('exp', 2, Math.exp, (_x, y) => (t) => mul(t, y), 'output', [on(NORMAL)]);
-const logOp = unary('log', 3, Math.log, (x) => (t) => div(t, x), 'inputs', [on(POSITIVE)]);
-const log1pOp = unary('log1p', 4, Math.log1p, (x) => (t) => div(t, affine(x, 1, 1)), 'inputs', [on(POSITIVE)]);
-const expm1Op = unary('expm1', 5, Math.expm1, (_x, y) => (t) => mul(t, affine(y, 1, 1)), 'output', [on(NORMAL)]);
-const sqrtOp = unary('sqrt', 6, Math.sqrt, (_x, y) => (t) => div(t, affine(y, 2, 0)), 'output', [on(POSITIVE)]);
-/** d x^{−1/2} = −½ y³ dx. */
-const rsqrtOp = unary('rsqrt', 7, (x) => 1 / Math.sqrt(x), (_x, y) => (t) => mul(t, affine(mul(square(y), y), -0.5, 0)), 'output', [
-  on(POSITIVE),
-]);
-const squareOp = unary('square', 8, (x) => x * x, (x) => (t) => mul(t, affine(x, 2, 0)), 'inputs', [on(NORMAL)]);
-const absOp = unary('abs', 9, Math.abs, (x) => (t) => mul(t, sign(x)), 'inputs', [on(awayFrom(0))]);
-const tanhOp = unary('tanh', 10, Math.tanh, (_x, y) => (t) => tanhGrad(y, t), 'output', [on(NORMAL)]);
-const sigmoidOp = unary('sigmoid', 11, logistic, (_x, y) => (t) => sigmoidGrad(y, t), 'output', [on(NORMAL)]);
-/** d erf x = 2/√π · e^{−x²} dx. */
-const erfOp = unary(
-  'erf', 12, erf64, (x) => (t) => mul(t, affine(exp(neg(square(x))), 2 / Math.sqrt(Math.PI), 0)), 'inputs', [on(NORMAL)],
-); // prettier-ignore
-const geluOp = unary('gelu', 13, (x) => x * normalCdf(x), (x) => (t) => geluGrad(x, t), 'inputs', [on(NORMAL)]);
-/** x·σ(1.702 x). */
-const quickGeluOp = unary('quickGelu', 14, (x) => x * logistic(QUICK * x), (x) => (t) => quickGeluGrad(x, t), 'inputs', [
-  on(NORMAL),
-]);
-const reluOp = unary('relu', 15, (x) => Math.max(x, 0), (_x, y) => (t) => mul(t, sign(y)), 'output', [on(awayFrom(0))]);
+const unary = ({ name, code, value, slope, keeps, domain, params = [NO_PAIR] }: Unary): Primitive<Pair> => ({
+  name,
+  shape: shapeRule(name),
+  cpu: cpuMap(value),
+  gpu: gpuUnary(code),
+  jvp:
+    ([x], y, pair) =>
+    ([dx]) =>
+      dx === null ? null : slope(dx, x, y, pair),
+  vjp: (ct, [x], y, pair) => [slope(ct, x, y, pair)],
+  keeps,
+  samples: params.map((pair) => ({ inputs: [domain], params: pair })),
+});
+
+/** p·x + q. */
+const affineOp = unary({
+  name: 'affine',
+  code: 0,
+  value: (x, { p, q }) => p * x + q,
+  slope: (t, _x, _y, { p }) => affine(t, p, 0),
+  keeps: 'none',
+  domain: NORMAL,
+  params: [{ p: -1.5, q: 0.5 }],
+});
+
+const negOp = unary({ name: 'neg', code: 1, value: (x) => -x, slope: (t) => neg(t), keeps: 'none', domain: NORMAL });
+
+const expOp = unary({
+  name: 'exp',
+  code: 2,
+  value: Math.exp,
+  slope: (t, _x, y) => mul(t, y),
+  keeps: 'output',
+  domain: NORMAL,
+});
+
+const logOp = unary({
+  name: 'log',
+  code: 3,
+  value: Math.log,
+  slope: (t, x) => div(t, x),
+  keeps: 'inputs',
+  domain: POSITIVE,
+});
+
+const log1pOp = unary({
+  name: 'log1p',
+  code: 4,
+  value: Math.log1p,
+  slope: (t, x) => div(t, affine(x, 1, 1)),
+  keeps: 'inputs',
+  domain: POSITIVE,
+});
+
+const expm1Op = unary({
+  name: 'expm1',
+  code: 5,
+  value: Math.expm1,
+  slope: (t, _x, y) => mul(t, affine(y, 1, 1)),
+  keeps: 'output',
+  domain: NORMAL,
+});
+
+const sqrtOp = unary({
+  name: 'sqrt',
+  code: 6,
+  value: Math.sqrt,
+  slope: (t, _x, y) => div(t, affine(y, 2, 0)),
+  keeps: 'output',
+  domain: POSITIVE,
+});
+
+/** f′ = −½·y³. */
+const rsqrtOp = unary({
+  name: 'rsqrt',
+  code: 7,
+  value: (x) => 1 / Math.sqrt(x),
+  slope: (t, _x, y) => mul(t, affine(mul(square(y), y), -0.5, 0)),
+  keeps: 'output',
+  domain: POSITIVE,
+});
+
+const squareOp = unary({
+  name: 'square',
+  code: 8,
+  value: (x) => x * x,
+  slope: (t, x) => mul(t, affine(x, 2, 0)),
+  keeps: 'inputs',
+  domain: NORMAL,
+});
+
+const absOp = unary({
+  name: 'abs',
+  code: 9,
+  value: Math.abs,
+  slope: (t, x) => mul(t, sign(x)),
+  keeps: 'inputs',
+  domain: awayFrom(0),
+});
+
+const tanhOp = unary({
+  name: 'tanh',
+  code: 10,
+  value: Math.tanh,
+  slope: (t, _x, y) => tanhGrad(y, t),
+  keeps: 'output',
+  domain: NORMAL,
+});
+
+const sigmoidOp = unary({
+  name: 'sigmoid',
+  code: 11,
+  value: logistic,
+  slope: (t, _x, y) => sigmoidGrad(y, t),
+  keeps: 'output',
+  domain: NORMAL,
+});
+
+/** f′ = 2/√π·e^{−x²}. */
+const erfOp = unary({
+  name: 'erf',
+  code: 12,
+  value: erf64,
+  slope: (t, x) => mul(t, affine(exp(neg(square(x))), 2 / Math.sqrt(Math.PI), 0)),
+  keeps: 'inputs',
+  domain: NORMAL,
+});
+
+/** x·Φ(x). */
+const geluOp = unary({
+  name: 'gelu',
+  code: 13,
+  value: (x) => x * normalCdf(x),
+  slope: (t, x) => geluGrad(x, t),
+  keeps: 'inputs',
+  domain: NORMAL,
+});
+
+/** x·σ(1.702·x). */
+const quickGeluOp = unary({
+  name: 'quickGelu',
+  code: 14,
+  value: (x) => x * logistic(QUICK * x),
+  slope: (t, x) => quickGeluGrad(x, t),
+  keeps: 'inputs',
+  domain: NORMAL,
+});
+
+const reluOp = unary({
+  name: 'relu',
+  code: 15,
+  value: (x) => Math.max(x, 0),
+  slope: (t, _x, y) => mul(t, sign(y)),
+  keeps: 'output',
+  domain: awayFrom(0),
+});
+
 /** x^p for a constant p; x > 0 unless p is whole. */
-const powOp = unary(
-  'pow', 16, (x, { p }) => x ** p, (x, _y, { p }) => (t) => mul(t, affine(pow(x, p - 1), p, 0)), 'inputs',
-  [on(POSITIVE, { p: 2.5, q: 0 }), on(awayFrom(0), { p: 3, q: 0 }), on(POSITIVE, { p: -1, q: 0 })],
-); // prettier-ignore
-const clampOp = unary(
-  'clamp', 17, (x, { p, q }) => Math.min(Math.max(x, p), q), (x, y) => (t) => mul(t, equal(x, y)), 'both',
-  [on(awayFrom(-0.5, 0.75), { p: -0.5, q: 0.75 })],
-); // prettier-ignore
+const powOp = unary({
+  name: 'pow',
+  code: 16,
+  value: (x, { p }) => x ** p,
+  slope: (t, x, _y, { p }) => mul(t, affine(pow(x, p - 1), p, 0)),
+  keeps: 'inputs',
+  domain: POSITIVE,
+  params: [
+    { p: 2.5, q: 0 },
+    { p: 3, q: 0 },
+    { p: -1, q: 0 },
+  ],
+});
+
+const clampOp = unary({
+  name: 'clamp',
+  code: 17,
+  value: (x, { p, q }) => Math.min(Math.max(x, p), q),
+  slope: (t, x, y) => mul(t, equal(x, y)),
+  keeps: 'both',
+  domain: awayFrom(-0.5, 0.75),
+  params: [{ p: -0.5, q: 0.75 }],
+});
+
 /** gelu″ = φ(x)(2 − x²); its slope is φ(x)·x·(x² − 4). */
-const geluCurvatureOp = unary(
-  'geluCurvature', 18, (x) => normalPdf(x) * (2 - x * x),
-  (x) => (t) => mul(mul(t, pdf(x)), mul(x, affine(square(x), 1, -4))), 'inputs', [on(NORMAL)],
-); // prettier-ignore
+const geluCurvatureOp = unary({
+  name: 'geluCurvature',
+  code: 18,
+  value: (x) => normalPdf(x) * (2 - x * x),
+  slope: (t, x) => mul(mul(t, pdf(x)), mul(x, affine(square(x), 1, -4))),
+  keeps: 'inputs',
+  domain: NORMAL,
+});
+
 /** quickGelu″ = a·s(2 + a·x·(1 − 2σ)) with s = σ(1 − σ); its slope is a²·s·(3(1 − 2σ) + a·x·(1 − 6s)). */
-const quickGeluCurvatureOp = unary(
-  'quickGeluCurvature', 19, (x) => {
+const quickGeluCurvatureOp = unary({
+  name: 'quickGeluCurvature',
+  code: 19,
+  value: (x) => {
     const s = logistic(QUICK * x);
     return QUICK * s * (1 - s) * (2 + QUICK * x * (1 - 2 * s));
   },
-  (x) => (t) => {
+  slope: (t, x) => {
     const y = sigmoid(affine(x, QUICK, 0));
     const s = mul(y, affine(y, -1, 1));
     const bracket = add(affine(y, -6, 3), mul(affine(x, QUICK, 0), affine(s, -6, 1)));
     return mul(affine(t, QUICK * QUICK, 0), mul(s, bracket));
-  }, 'inputs', [on(NORMAL)],
-); // prettier-ignore
+  },
+  keeps: 'inputs',
+  domain: NORMAL,
+});
+
+/** −1, 0 or 1. */
+const signOp: Constant<Pair> = {
+  name: 'sign',
+  shape: shapeRule('sign'),
+  cpu: cpuMap(Math.sign),
+  gpu: gpuUnary(20),
+  derivative: 'zero',
+  samples: [{ inputs: [awayFrom(0)], params: NO_PAIR }],
+};
 
 const pdf = (x: Tensor): Tensor => affine(exp(affine(square(x), -0.5, 0)), 1 / Math.sqrt(2 * Math.PI), 0);
 
-const signBase = unary('sign', 20, Math.sign, () => (t) => t, 'none', [on(awayFrom(0))]);
-/** −1, 0 or 1; its derivative is zero. */
-const signOp: Op<Pair> = {
-  name: 'sign',
-  shape: signBase.shape,
-  cpu: signBase.cpu,
-  gpu: signBase.gpu,
-  samples: signBase.samples,
-  derivative: 'zero',
-};
-
-const apply1 = (op: Op<Pair>) => (x: Tensor): Tensor => bind(op, [x], NO_PAIR);
+const apply =
+  (op: Op<Pair>) =>
+  (x: Tensor): Tensor =>
+    bind(op, [x], NO_PAIR);
 
 /** p·x + q for constants p and q. */
 export const affine = (x: Tensor, p: number, q: number): Tensor => bind(affineOp, [x], { p, q });
@@ -129,26 +279,32 @@ export const affine = (x: Tensor, p: number, q: number): Tensor => bind(affineOp
 export const pow = (x: Tensor, p: number): Tensor => bind(powOp, [x], { p, q: 0 });
 /** x limited to [low, high]. */
 export const clamp = (x: Tensor, low: number, high: number): Tensor => bind(clampOp, [x], { p: low, q: high });
-export const neg = apply1(negOp);
-export const exp = apply1(expOp);
-export const log = apply1(logOp);
-export const log1p = apply1(log1pOp);
-export const expm1 = apply1(expm1Op);
-export const sqrt = apply1(sqrtOp);
-export const rsqrt = apply1(rsqrtOp);
-export const square = apply1(squareOp);
-export const abs = apply1(absOp);
-export const tanh = apply1(tanhOp);
-export const sigmoid = apply1(sigmoidOp);
-export const erf = apply1(erfOp);
-export const gelu = apply1(geluOp);
-export const quickGelu = apply1(quickGeluOp);
-export const relu = apply1(reluOp);
-export const sign = apply1(signOp);
-export const geluCurvature = apply1(geluCurvatureOp);
-export const quickGeluCurvature = apply1(quickGeluCurvatureOp);
+export const neg = apply(negOp);
+export const exp = apply(expOp);
+export const log = apply(logOp);
+/** log(1 + x), accurate near 0. */
+export const log1p = apply(log1pOp);
+/** eˣ − 1, accurate near 0. */
+export const expm1 = apply(expm1Op);
+export const sqrt = apply(sqrtOp);
+/** 1/√x. */
+export const rsqrt = apply(rsqrtOp);
+export const square = apply(squareOp);
+export const abs = apply(absOp);
+export const tanh = apply(tanhOp);
+export const sigmoid = apply(sigmoidOp);
+export const erf = apply(erfOp);
+/** x·Φ(x), the exact form. */
+export const gelu = apply(geluOp);
+/** x·σ(1.702·x), as in OpenAI's CLIP. */
+export const quickGelu = apply(quickGeluOp);
+export const relu = apply(reluOp);
+/** −1, 0 or 1; its derivative is zero. */
+export const sign = apply(signOp);
+export const geluCurvature = apply(geluCurvatureOp);
+export const quickGeluCurvature = apply(quickGeluCurvatureOp);
 
 export const unaryOps = [
-  affineOp, negOp, expOp, logOp, log1pOp, expm1Op, sqrtOp, rsqrtOp, squareOp, absOp, tanhOp, sigmoidOp, erfOp, geluOp,
-  quickGeluOp, reluOp, powOp, clampOp, geluCurvatureOp, quickGeluCurvatureOp, signOp,
-]; // prettier-ignore
+  ...[affineOp, negOp, expOp, logOp, log1pOp, expm1Op, sqrtOp, rsqrtOp, squareOp, absOp, tanhOp, sigmoidOp, erfOp],
+  ...[geluOp, quickGeluOp, reluOp, powOp, clampOp, geluCurvatureOp, quickGeluCurvatureOp, signOp],
+];

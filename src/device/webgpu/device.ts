@@ -68,17 +68,21 @@ export class WebGpuDevice implements DeviceBase<GpuStorage> {
     this.gpu = gpu;
     const fixed = gpu.features.has('subgroups') && info.subgroupMinSize === info.subgroupMaxSize;
     this.subgroupSize = fixed && options.portable !== true ? (info.subgroupMinSize ?? 0) : 0;
-    this.name = `webgpu (float32, ${info.description || info.device || info.vendor || 'unnamed adapter'})`;
+    this.name = `webgpu (float32, ${describeAdapter(info)})`;
     this.maxBindingBytes = Math.min(options.maxBindingBytes ?? Infinity, gpu.limits.maxStorageBufferBindingSize);
     this.checkFinite = options.checkFinite ?? false;
-    this.#pool = new BufferPool(gpu, options.poolBytes ?? 2 ** 29, (bytes, op, create) => this.#guardedCreate(bytes, op, create));
+    this.#pool = new BufferPool(gpu, options.poolBytes ?? 2 ** 29, (bytes, op, create) =>
+      this.#guardedCreate(bytes, op, create),
+    );
     this.#pipelines = new PipelineCache(gpu);
     this.#queue = new CommandQueue(gpu, (error) => this.#poison(error));
     this.#empty = this.#pool.take(WINDOW_STEP, 'real', 'empty');
     gpu.addEventListener('uncapturederror', (event) => {
       this.#poison(new DeviceError(`webgpu: ${event.error.message}`));
     });
-    void gpu.lost.then((lost) => this.#poison(new DeviceError(`webgpu: the device was lost (${lost.reason}), ${lost.message}; open a new one`)));
+    void gpu.lost.then((lost) =>
+      this.#poison(new DeviceError(`webgpu: the device was lost (${lost.reason}), ${lost.message}; open a new one`)),
+    );
   }
 
   /** Why the device can no longer be trusted, or null. */
@@ -109,11 +113,16 @@ export class WebGpuDevice implements DeviceBase<GpuStorage> {
   }
 
   /** Records one kernel call; it runs with its batch. */
-  dispatch<B extends string, P extends string, C extends string>(op: string, kernel: Kernel<B, P, C>, call: Dispatch<B, P, C>): void {
+  dispatch<B extends string, P extends string, C extends string>(
+    op: string,
+    kernel: Kernel<B, P, C>,
+    call: Dispatch<B, P, C>,
+  ): void {
     this.#throwIfFailed();
     const [x, y, z] = call.workgroups;
     if (x * y * z === 0) return;
-    if (Math.max(x, y, z) > 65535) throw new DeviceError(`${op}: ${x}×${y}×${z} workgroups, at most 65535 a side; split the op`);
+    if (Math.max(x, y, z) > 65535)
+      throw new DeviceError(`${op}: ${x}×${y}×${z} workgroups, at most 65535 a side; split the op`);
     const next = this.#queue.recorded + 1;
     const bindings = kernel.bindings.map((b) => this.#bind(op, b.name, call.buffers[b.name], next));
     const pipeline = this.#pipelines.get(kernel, (call.constants ?? {}) as Record<string, number>);
@@ -124,7 +133,10 @@ export class WebGpuDevice implements DeviceBase<GpuStorage> {
   windows(size: number, unit = WINDOW_STEP): { offset: number; size: number }[] {
     if (size * 4 <= this.maxBindingBytes) return [{ offset: 0, size }];
     const most = Math.floor(this.maxBindingBytes / 4 / unit) * unit;
-    if (most === 0) throw new DeviceError(`webgpu: ${unit * 4} bytes that must stay together exceed one binding of ${this.maxBindingBytes}`);
+    if (most === 0)
+      throw new DeviceError(
+        `webgpu: ${unit * 4} bytes that must stay together exceed one binding of ${this.maxBindingBytes}`,
+      );
     const out = [];
     for (let offset = 0; offset < size; offset += most) out.push({ offset, size: Math.min(most, size - offset) });
     return out;
@@ -218,7 +230,9 @@ export class WebGpuDevice implements DeviceBase<GpuStorage> {
     const size = isView(source) ? Math.max(16, Math.ceil(source.size / 4) * 16) : storage.bytes;
     storage.lastUse = command;
     if (size > this.maxBindingBytes && (isView(source) || storage.size * 4 > this.maxBindingBytes)) {
-      throw new DeviceError(`${op}: operand ${name} of ${size} bytes exceeds one binding of ${this.maxBindingBytes}; split the op into smaller batches`);
+      throw new DeviceError(
+        `${op}: operand ${name} of ${size} bytes exceeds one binding of ${this.maxBindingBytes}; split the op into smaller batches`,
+      );
     }
     return { id: storage.id, buffer: storage.buffer, offset, size: Math.min(size, this.maxBindingBytes) };
   }
@@ -238,7 +252,8 @@ export class WebGpuDevice implements DeviceBase<GpuStorage> {
     const buffer = create();
     void this.gpu.popErrorScope().then(
       (error) => {
-        if (error !== null) this.#poison(new DeviceError(`${op}: out of device memory allocating ${bytes} bytes, ${error.message}`));
+        if (error !== null)
+          this.#poison(new DeviceError(`${op}: out of device memory allocating ${bytes} bytes, ${error.message}`));
       },
       () => undefined, // the device was lost; its own handler says why
     );
@@ -270,6 +285,11 @@ export class WebGpuDevice implements DeviceBase<GpuStorage> {
   }
 }
 
+/** The adapter's own description, or what else it says of itself. */
+function describeAdapter({ description, vendor, architecture, device }: GPUAdapterInfo): string {
+  return description || [vendor, architecture, device].filter((part) => part !== '').join(' ') || 'unnamed adapter';
+}
+
 /** Workgroup counts for `n` invocations in groups of `size`, folded into two dimensions where one is too short. */
 export function grid(n: number, size: number): [number, number, number] {
   const groups = Math.ceil(n / size);
@@ -284,7 +304,9 @@ export const windowUnits = (size: number): number => WINDOW_STEP / gcd(size, WIN
 const gcd = (a: number, b: number): number => (b === 0 ? a : gcd(b, a % b));
 
 const asFloat32 = (data: ArrayLike<number>): Float32Array<ArrayBuffer> =>
-  data instanceof Float32Array && data.buffer instanceof ArrayBuffer ? (data as Float32Array<ArrayBuffer>) : Float32Array.from(data);
+  data instanceof Float32Array && data.buffer instanceof ArrayBuffer
+    ? (data as Float32Array<ArrayBuffer>)
+    : Float32Array.from(data);
 
 function asInt32(data: ArrayLike<number>): Int32Array<ArrayBuffer> {
   const out = Int32Array.from(data);

@@ -96,16 +96,25 @@ function planSubgroup(shape: MatmulShape, lanes: 4 | 8): MatmulPlan {
   return { kernel: 'matmulSubgroup', constants, ...grid(shape, rows, columns) };
 }
 
+/** Rows a subgroup may compute, with the measured time of one inner step relative to 16 rows. */
+const ROW_COST = [
+  [8, 0.6],
+  [16, 1],
+  [32, 1.68],
+  [40, 2.11],
+] as const;
+
 /**
- * Rows a subgroup computes. A taller tile loads B less often but wastes more of a ragged last tile; `cost` is the
- * measured time of one inner step relative to 16 rows. Few tiles stay short so that every core has work.
+ * A taller tile loads B less often but wastes more of a ragged last tile: takes the cheapest, and short ones where
+ * tall ones would be too few for every core to have work.
  */
 function subgroupRows(m: number, tilesPerRow: number): number {
-  const cost = { 8: 0.71, 16: 1, 32: 1.58 } as const;
-  let best: 8 | 16 | 32 = 8;
-  for (const rows of [16, 32] as const) {
+  let best = 8;
+  let least = Infinity;
+  for (const [rows, cost] of ROW_COST) {
     const tiles = Math.ceil(m / rows);
-    if (tiles * tilesPerRow >= 8 && tiles * cost[rows] <= Math.ceil(m / best) * cost[best]) best = rows;
+    if (rows > 8 && tiles * tilesPerRow < 8) break;
+    if (tiles * cost <= least) [best, least] = [rows, tiles * cost];
   }
   return best;
 }

@@ -44,7 +44,11 @@ export class BufferPool {
   #peak = 0;
   #buffers = 0;
 
-  constructor(gpu: GPUDevice, cap: number, onAllocation: (bytes: number, op: string, create: () => GPUBuffer) => GPUBuffer) {
+  constructor(
+    gpu: GPUDevice,
+    cap: number,
+    onAllocation: (bytes: number, op: string, create: () => GPUBuffer) => GPUBuffer,
+  ) {
     this.#gpu = gpu;
     this.#cap = cap;
     this.#onAllocation = onAllocation;
@@ -54,7 +58,9 @@ export class BufferPool {
   take(size: number, dtype: Dtype, op: string, submitted = Infinity): GpuStorage {
     const bytes = sizeClass(size * 4);
     if (bytes > this.#gpu.limits.maxBufferSize) {
-      throw new DeviceError(`${op}: a tensor of ${size * 4} bytes exceeds maxBufferSize ${this.#gpu.limits.maxBufferSize}; split it`);
+      throw new DeviceError(
+        `${op}: a tensor of ${size * 4} bytes exceeds maxBufferSize ${this.#gpu.limits.maxBufferSize}; split it`,
+      );
     }
     const block = this.#reuse(bytes, submitted) ?? this.#create(bytes, op);
     this.#live += bytes;

@@ -1,0 +1,149 @@
+// Second derivatives of functions over parameter trees: Hessian and Gauss-Newton products, the dense Hessian.
+
+import { treeFrom, treeMap } from '../array/tree.ts';
+import { Dual, Jvp } from './jvp.ts';
+import type { Tangent } from './op.ts';
+import { Tape } from './tape.ts';
+import { disposeTree, scope, type Tensor, tensor } from './tensor.ts';
+import {
+  applyProgram,
+  deeper,
+  grad,
+  jvp,
+  leavesOf,
+  linearize,
+  matching,
+  orZeros,
+  record,
+  recordLinear,
+  valueAndGrad,
+  vjp,
+} from './transforms.ts';
+
+/**
+ * Hessian times a direction, forward over reverse: the derivative of the gradient along `v`.
+ * @example const hv = hvp(loss, theta, v);
+ */
+export function hvp<T>(f: (theta: T) => Tensor, theta: T, v: T): T {
+  return scope(() => jvp(grad(f), theta, v).tangent);
+}
+
+/** A scalar function with its gradient and Hessian at one point. */
+export interface LinearizedGrad<T> {
+  readonly value: Tensor;
+  readonly grad: T;
+  /** H·v; may be called any number of times. */
+  hvp(v: T): T;
+  /** Ops that one product runs. */
+  readonly length: number;
+  /** Gives back what the pass kept. */
+  dispose(): void;
+}
+
+/**
+ * Gradient at θ with everything that Hessian products there need, for solvers that ask many times at one θ.
+ * @example const lin = linearizeGrad(loss, theta); const hv = lin.hvp(v); lin.dispose();
+ */
+export function linearizeGrad<T>(f: (theta: T) => Tensor, theta: T): LinearizedGrad<T> {
+  const both = (t: T): { y: T; aux: Tensor } => {
+    const { value, grad } = valueAndGrad(f)(t);
+    return { y: grad, aux: value };
+  };
+  const { value: grad, aux, map } = recordLinear(both, theta);
+  return {
+    value: aux,
+    grad,
+    hvp: (v) => scope(() => applyProgram(map, grad, matching('hvp', theta, v))),
+    length: map.length,
+    dispose: () => map.dispose(),
+  };
+}
+
+/**
+ * Generalised Gauss-Newton product Jᵀ·H_L·J·v for L(f(θ)): positive semi-definite wherever L is convex.
+ * @param f maps θ to the outputs the loss is a function of
+ * @param loss maps those outputs to a scalar
+ * @example const gv = ggnvp(similarities, contrastive, theta, v);
+ */
+export function ggnvp<T, Z>(f: (theta: T) => Z, loss: (z: Z) => Tensor, theta: T, v: T): T {
+  return deeper((level) =>
+    scope(() => {
+      const [jvp, tape] = [new Jvp(level), new Tape(level + 1)];
+      try {
+        const tangents = matching('ggnvp', theta, v);
+        const duals = leavesOf('ggnvp', theta).map((x, i) => new Dual(jvp, x, [tangents[i]]));
+        const { y, variables } = deeper(() => record(tape, f, treeFrom(theta, duals)));
+        const outputs = leavesOf('ggnvp', y);
+        const split = (x: Tensor): { primal: Tensor; tangents: readonly Tangent[] } => jvp.split(tape.lower(x), 1);
+        const z = treeMap<Tensor, Z>(y, (x) => split(x).primal);
+        const dz = treeMap<Tensor, Z>(y, (x) => orZeros(split(x).tangents[0], x));
+        const ct = leavesOf('ggnvp', hvp(loss, z, dz));
+        const parts = tape.backward(outputs, ct, variables, { view: (x) => jvp.split(x, 1).primal });
+        return treeFrom(
+          theta,
+          parts.map((part, i) => orZeros(part, variables[i])),
+        );
+      } finally {
+        tape.dispose();
+      }
+    }),
+  );
+}
+
+/** Gauss-Newton products at one θ. */
+export interface LinearizedGgn<T> {
+  /** Jᵀ·H_L·J·v; may be called any number of times. */
+  ggnvp(v: T): T;
+  dispose(): void;
+}
+
+/** Everything that Gauss-Newton products at θ need, for solvers that ask many times at one θ. */
+export function linearizeGgn<T, Z>(f: (theta: T) => Z, loss: (z: Z) => Tensor, theta: T): LinearizedGgn<T> {
+  const forward = linearize(f, theta);
+  const back = vjp(f, theta);
+  const middle = linearizeGrad(loss, forward.value);
+  return {
+    ggnvp: (v) => scope(() => back.pull(middle.hvp(forward.push(v)))),
+    dispose: () => [forward, back, middle].forEach((part) => part.dispose()),
+  };
+}
+
+/**
+ * The whole Hessian of a scalar function of few parameters, row by row, as one row-major matrix over all leaves.
+ * @returns `matrix` of side `size`, the parameters in leaf order
+ * @example const { size, matrix } = await hessian(loss, theta);
+ */
+export async function hessian<T>(f: (theta: T) => Tensor, theta: T): Promise<{ size: number; matrix: Float64Array }> {
+  const leaves = leavesOf('hessian', theta);
+  const sizes = leaves.map((x) => x.size);
+  const size = sizes.reduce((a, b) => a + b, 0);
+  const matrix = new Float64Array(size * size);
+  const lin = scope(() => linearizeGrad(f, theta));
+  let row = 0;
+  for (let leaf = 0; leaf < leaves.length; leaf++) {
+    for (let i = 0; i < sizes[leaf]; i++, row++) {
+      const hv = leavesOf(
+        'hessian',
+        scope(() => lin.hvp(treeFrom(theta, basis(leaves, leaf, i)))),
+      );
+      let column = 0;
+      for (const part of hv) {
+        matrix.set(await part.data(), row * size + column);
+        column += part.size;
+        part.dispose();
+      }
+    }
+  }
+  lin.dispose();
+  disposeTree([lin.value, lin.grad]);
+  return { size, matrix };
+}
+
+/** The unit vector of element `i` of leaf `leaf`. */
+function basis(leaves: readonly Tensor[], leaf: number, i: number): Tensor[] {
+  return leaves.map((x, k) => {
+    const values = new Float64Array(x.size);
+    if (k === leaf) values[i] = 1;
+    return tensor(x.device, values, x.shape);
+  });
+}

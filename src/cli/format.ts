@@ -1,0 +1,22 @@
+// Numbers and tables as text for people.
+
+/** A byte count in the largest binary unit that keeps it ≥ 1. */
+export function bytes(n: number): string {
+  const units = ['B', 'KiB', 'MiB', 'GiB'];
+  const step = Math.min(units.length - 1, n < 1 ? 0 : Math.floor(Math.log2(n) / 10));
+  const value = n / 1024 ** step;
+  return `${Number.isInteger(value) ? value : value.toFixed(1)} ${units[step]}`;
+}
+
+/** A fraction as a percentage. */
+export const percent = (x: number): string => `${(100 * x).toFixed(1)}%`;
+
+/** Two columns, the first one aligned. */
+export function columns(rows: readonly (readonly [string, string])[]): string {
+  const width = Math.max(...rows.map(([left]) => left.length));
+  return rows.map(([left, right]) => `${left.padEnd(width)}  ${right}`).join('\n');
+}
+
+/** Text from data, safe for a terminal: control characters become a replacement mark. */
+// oxlint-disable-next-line no-control-regex
+export const printable = (text: string): string => text.replace(/[\u0000-\u001f\u007f-\u009f]/g, '\ufffd');

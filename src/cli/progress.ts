@@ -1,0 +1,29 @@
+// Progress on stderr: one line that is rewritten on a terminal, separate lines elsewhere.
+
+/** Tells people how far a command is. */
+export interface Progress {
+  /** Says something that stays. */
+  line(text: string): void;
+  /** Replaces the last status on a terminal. */
+  status(text: string): void;
+}
+
+/** Progress on a stream. */
+export function progressOn(stream: { readonly isTTY?: boolean; write(text: string): unknown }): Progress {
+  const clear = '\r\x1b[2K';
+  let open = false;
+  return {
+    line: (text) => {
+      stream.write(`${open ? clear : ''}${text}\n`);
+      open = false;
+    },
+    status: (text) => {
+      if (stream.isTTY !== true) {
+        stream.write(`${text}\n`);
+        return;
+      }
+      stream.write(`${clear}${text}`);
+      open = true;
+    },
+  };
+}
