@@ -3,9 +3,9 @@ import { configDefaults, defineConfig, type TestProjectInlineConfiguration } fro
 
 const minute = 60_000;
 
-/** One process at a time, after the projects of lower order: software Vulkan takes every core. */
+/** One process at a time, after the projects of lower order: software Vulkan takes every core, and compiles slowly. */
 function oneAtATime(name: string, include: string[], groupOrder: number): TestProjectInlineConfiguration {
-  return { extends: true, test: { name, include, maxWorkers: 1, sequence: { groupOrder } } };
+  return { extends: true, test: { name, include, maxWorkers: 1, testTimeout: 5 * minute, sequence: { groupOrder } } };
 }
 
 export default defineConfig({

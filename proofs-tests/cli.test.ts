@@ -83,7 +83,7 @@ describe('ecif as a process', () => {
       const { stdout, stderr, code } = await runCli(['demo', '--device', 'cpu'], home);
       expect({ stdout, code }).toEqual({ stdout: '', code: 2 });
       expect(stderr.trimEnd().split('\n').at(-1)).toMatch(
-        /^ecif: .*the package @twemoji\/svg is not installed; npm install --save-dev @twemoji\/svg unicode-emoji-json sharp$/,
+        /^ecif: .*@twemoji\/svg is not installed; npm install --save-dev @twemoji\/svg unicode-emoji-json sharp$/,
       );
     } finally {
       rmSync(home, { recursive: true });
@@ -148,12 +148,16 @@ describe('the option parser', () => {
 });
 
 describe('small parts', () => {
-  it.each([['', 'abc', 3], ['demo', 'demo', 0], ['dmeo', 'demo', 1], ['steps', 'step', 1], ['info', 'demo', 3]] as const)(
-    'edit distance of %j and %j is %i', (a, b, d) => {
-      expect(editDistance(a, b)).toBe(d);
-      expect(editDistance(b, a)).toBe(d);
-    },
-  ); // prettier-ignore
+  it.each([
+    ['', 'abc', 3],
+    ['demo', 'demo', 0],
+    ['dmeo', 'demo', 1],
+    ['steps', 'step', 1],
+    ['info', 'demo', 3],
+  ])('edit distance of %j and %j is %i', (a, b, d) => {
+    expect(editDistance(a, b)).toBe(d);
+    expect(editDistance(b, a)).toBe(d);
+  });
 
   it('suggests nothing where nothing is near', () => {
     expect(nearest('frobnicate', ['demo', 'info'])).toBeNull();

@@ -131,6 +131,9 @@ const potential =
 export const hasRules = (op: Op<unknown>): boolean =>
   op.name !== 'stopGradient' && !('derivative' in op && op.derivative === 'none');
 
+/** Whether they say anything of a case: not where every input is a constant. */
+export const isSmooth = (kase: Case): boolean => hasRules(kase.op) && kase.free.length > 0;
+
 /** What one case computes on one device. */
 export interface Derived {
   readonly y: Vector;

@@ -116,7 +116,8 @@ export async function checkGrads<T>(
   const rng = createRng(seed);
   const direction = (): Vector => {
     const v = Float64Array.from({ length: flat.size }, () => rng.normal());
-    return v.map((x) => x / norm(v));
+    const length = norm(v);
+    return v.map((x) => x / length);
   };
   const value = (x: Vector): Promise<number> => readScalar(() => f(flat.toTree(x)));
   const gradient = (x: Vector): Promise<Vector> => flat.read(() => grad(f)(flat.toTree(x)));

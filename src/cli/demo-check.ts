@@ -1,4 +1,4 @@
-// The demo's check: derivatives of the trained loss against central differences in float64, and the device against those.
+// The demo's check: derivatives against central differences in float64, and the device against float64.
 
 import { createRng } from '../array/rng.ts';
 import { treeLeaves, treeMap } from '../array/tree.ts';
@@ -8,8 +8,7 @@ import { disposeTree, readAll, scope, type Tensor, tensor } from '../autodiff/te
 import { hvp } from '../autodiff/curvature.ts';
 import { grad } from '../autodiff/transforms.ts';
 import { type Device, openDevice } from '../device/open.ts';
-import { rowsOf } from '../models/fit.ts';
-import { batchLoss, type PairBatch, type TwoTower } from '../models/two-tower.ts';
+import type { PairBatch, TwoTower } from '../models/two-tower.ts';
 
 /** Relative errors, with the largest each may be. */
 export interface DerivativeCheck {
@@ -65,14 +64,17 @@ function unitTree(device: Device, like: TwoTower, values: Float64Array): TwoTowe
   });
 }
 
+/** A loss of a batch as a function of the parameters. */
+type BatchLoss = (theta: TwoTower, batch: PairBatch) => Tensor;
+
 interface Point {
   readonly theta: TwoTower;
   readonly batch: PairBatch;
-  readonly temperature: number;
+  readonly loss: BatchLoss;
 }
 
-const lossAt = ({ batch, temperature }: Point): ((theta: TwoTower) => Tensor) => {
-  return (theta) => batchLoss(theta, batch, temperature);
+const lossAt = ({ batch, loss }: Point): ((theta: TwoTower) => Tensor) => {
+  return (theta) => loss(theta, batch);
 };
 
 const gradientAt = (point: Point): Promise<Float64Array> => readTree(grad(lossAt(point))(point.theta));
@@ -105,20 +107,16 @@ async function difference(point: Point, g: Float64Array, d: Float64Array): Promi
   return { gradient, hvp: relative(expected, await productAt(point, d)) };
 }
 
-/**
- * Checks the derivatives of the loss of some pairs along the gradient and along a random direction.
- * @param rows pairs of the batch
- */
+/** Checks the derivatives of a loss at θ along the gradient and along a random direction. */
 export async function checkDerivatives(
   theta: TwoTower,
-  pairs: PairBatch,
-  rows: readonly number[],
-  temperature: number,
+  batch: PairBatch,
+  loss: BatchLoss,
   seed: number,
 ): Promise<DerivativeCheck> {
-  const here: Point = { theta, batch: scope(() => rowsOf(pairs, rows)), temperature };
+  const here: Point = { theta, batch, loss };
   const cpu = await openDevice({ kind: 'cpu' });
-  const exact: Point = { ...(await copyTo(cpu, { theta, batch: here.batch })), temperature };
+  const exact: Point = { ...(await copyTo(cpu, { theta, batch })), loss };
   const g = await gradientAt(exact);
   const rng = createRng(seed).fork(5);
   const random = g.map(() => rng.normal());
@@ -133,8 +131,8 @@ export async function checkDerivatives(
       };
   const worst = (kind: 'gradient' | 'hvp'): number => errors.reduce((m, e) => (e[kind] <= m ? m : e[kind]), 0);
   const float64 = { gradient: worst('gradient'), hvp: worst('hvp'), tolerance: TOLERANCE.float64 };
-  disposeTree([here.batch, exact.theta, exact.batch]);
+  disposeTree([exact.theta, exact.batch]);
   cpu.destroy();
   const ok = [float64, device].every((e) => e === null || (e.gradient <= e.tolerance && e.hvp <= e.tolerance));
-  return { ok, pairs: rows.length, float64, device };
+  return { ok, pairs: batch.text.shape[0], float64, device };
 }

@@ -3,7 +3,7 @@
 import { readEmoji } from '../data/emoji.node.ts';
 import type { Retrieval } from '../models/retrieval.ts';
 import { defineCommand } from './command.ts';
-import { type DemoResult, type DemoSettings, runDemo, SETTINGS } from './demo-run.ts';
+import { type DemoResult, type DemoSettings, runDemo, SETTINGS, SHUFFLES } from './demo-run.ts';
 import { withDevice } from './devices.ts';
 import { bytes, columns, percent, printable } from './format.ts';
 
@@ -12,19 +12,15 @@ const LISTED = 5;
 function summary({ device, seed, settings, parameters, loss, retrieval, timing, peakBytes }: DemoResult): string {
   const { side, features, hidden, shared, steps, batch } = settings;
   const n = retrieval.trained.pairs;
+  const seconds = timing.trainSeconds.toFixed(1);
+  const [before, after, even] = [loss.untrained, loss.trained, loss.even].map((x) => x.toFixed(3));
   return [
     `A small demonstration model, trained from scratch on ${n} emoji and their names (seed ${seed}).`,
     columns([
       ['device', device],
       ['model', `${side}×${side} px and ${features} hashed n-grams → ${hidden} → ${shared}, ${parameters} parameters`],
-      [
-        'training',
-        `${steps} steps of ${Math.min(batch, n)} pairs in ${timing.trainSeconds.toFixed(1)} s, ${bytes(peakBytes)} at most`,
-      ],
-      [
-        'loss',
-        `${loss.untrained.toFixed(3)} untrained → ${loss.trained.toFixed(3)} trained (even guessing ${loss.even.toFixed(3)})`,
-      ],
+      ['training', `${steps} steps of ${Math.min(batch, n)} pairs in ${seconds} s, ${bytes(peakBytes)} at most`],
+      ['loss', `${before} untrained → ${after} trained (even guessing ${even})`],
     ]),
   ].join('\n');
 }
@@ -44,9 +40,9 @@ function retrievalTable({ retrieval: { trained, unseenTone, unseenEmoji, shuffle
     retrievalRow('unseen skin tone', unseenTone),
     retrievalRow('unseen emoji', unseenEmoji),
     retrievalRow('captions shuffled', shuffled),
-    'Trained pairs measure memory. Unseen skin tone: trained captions, pictures in a tone never trained on. Unseen emoji:',
-    'neither picture nor name was trained on, but words and shapes recur (man surfing, woman surfing).',
-    'Captions shuffled: a control that must be at chance.',
+    'Trained pairs measure memory. Unseen skin tone: trained captions, pictures in a tone never trained on.',
+    'Unseen emoji: neither picture nor name was trained on, but words and shapes recur (man surfing, woman surfing).',
+    `Captions shuffled: a control that must be near chance, the mean of ${SHUFFLES} shuffles.`,
   ].join('\n');
 }
 
@@ -62,7 +58,7 @@ function checkText({ check: { ok, pairs, float64, device } }: DemoResult): strin
       `gradient ${e(device.gradient)}, H·v ${e(device.hvp)} from float64 (at most ${e(device.tolerance)})`,
     ]);
   }
-  const title = `derivatives of the trained loss on the ${pairs} hardest pairs, relative errors: ${ok ? 'ok' : 'FAILED'}`;
+  const title = `derivatives of the loss on the ${pairs} hardest pairs, relative errors: ${ok ? 'ok' : 'FAILED'}`;
   return `${title}\n${columns(rows)}`;
 }
 

@@ -37,7 +37,8 @@ export class Adam<T> {
   }
 
   /**
-   * One step: m ← β₁m + (1−β₁)g, v ← β₂v + (1−β₂)g², θ ← (1 − η·decay)θ − η·m̂/(√v̂ + ε) with m̂, v̂ free of their start.
+   * One step: m ← β₁m + (1−β₁)g, v ← β₂v + (1−β₂)g², θ ← (1 − η·decay)θ − η·m̂/(√v̂ + ε),
+   * with m̂ = m/(1−β₁ᵗ) and v̂ = v/(1−β₂ᵗ).
    * @param theta disposed when the step is recorded
    * @param gradient a tree like θ; stays the caller's
    * @param rate step size of this step, where it follows a schedule

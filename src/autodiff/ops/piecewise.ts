@@ -14,6 +14,9 @@ import { affine, clamp } from './unary.ts';
 /** Operands that never tie. */
 const apart = (): Sample<null>[] => broadcastSamples({ draw: 'eighths' }, { draw: 'between' });
 
+/** Operands that tie about half of the time. */
+const tied = (): Sample<null>[] => broadcastSamples({ draw: 'mask' }, { draw: 'mask' });
+
 function comparison(name: string, code: number, value: (a: number, b: number) => number): Constant<null> {
   return {
     name,
@@ -21,7 +24,7 @@ function comparison(name: string, code: number, value: (a: number, b: number) =>
     cpu: cpuBroadcast(value),
     gpu: gpuBinary(code),
     derivative: 'zero',
-    samples: apart(),
+    samples: [...apart(), ...tied()],
   };
 }
 
