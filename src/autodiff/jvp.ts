@@ -1,11 +1,12 @@
 // Forward mode: dual numbers with one primal and any number of tangents.
 
 import { EcifError, NotDifferentiableError } from '../array/errors.ts';
-import type { Shape } from '../array/shape.ts';
+import { sameShape, type Shape } from '../array/shape.ts';
 import type { Dtype } from '../device/device.ts';
 import type { Device } from '../device/open.ts';
 import { bind } from './bind.ts';
 import type { Op, Tangent } from './op.ts';
+import { broadcastTo } from './ops/layout.ts';
 import { type Concrete, type Interpreter, scope, Tensor } from './tensor.ts';
 
 /** x + ε₁ẋ₁ + … + εᵣẋᵣ. */
@@ -80,7 +81,8 @@ export class Jvp implements Interpreter {
       const push = op.jvp(primals, y, params);
       return Array.from({ length: count }, (_, i) => {
         const dx = mine.map((x) => x?.tangents[i] ?? null);
-        return dx.every((t) => t === null) ? null : push(dx);
+        const dy = dx.every((t) => t === null) ? null : push(dx);
+        return dy === null || sameShape(dy.shape, y.shape) ? dy : broadcastTo(dy, y.shape);
       });
     });
     return tangents.every((t) => t === null) ? y : new Dual(this, y, tangents);

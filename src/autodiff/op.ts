@@ -61,7 +61,11 @@ interface OpBase<P> {
   readonly alias?: true;
 }
 
-/** An op with derivative rules, written in ops so that they differentiate again. */
+/**
+ * An op with derivative rules, written in ops so that they differentiate again. A rule may give a tangent that only
+ * broadcasts to the output, and a cotangent as wide as the output of an input that was broadcast: whoever applies the
+ * rule repeats the one and sums the other.
+ */
 export interface Primitive<P> extends OpBase<P> {
   /** Linearises at `x`: work that needs only primals is done once, the returned map is linear in the tangents. */
   readonly jvp: (x: readonly Tensor[], y: Tensor, params: P) => (dx: readonly Tangent[]) => Tangent;

@@ -1,12 +1,13 @@
 // Reverse mode: a tape of the ops applied to its variables, walked backwards once.
 
 import { EcifError, NotDifferentiableError } from '../array/errors.ts';
-import type { Shape } from '../array/shape.ts';
+import { broadcastAxes, sameShape, type Shape } from '../array/shape.ts';
 import type { Dtype } from '../device/device.ts';
 import type { Device } from '../device/open.ts';
 import { bind } from './bind.ts';
 import type { Op, Primitive } from './op.ts';
 import { add } from './ops/binary.ts';
+import { sumTo } from './ops/reduce.ts';
 import { type Concrete, Ghost, type Interpreter, own, scope, Tensor } from './tensor.ts';
 
 /** A value with a place on a tape. */
@@ -50,6 +51,11 @@ interface Node {
   readonly output: Tensor;
   /** Tape index per input, −1 for constants. */
   readonly parents: readonly number[];
+}
+
+/** Sums a cotangent back to the shape its input had before broadcasting. */
+function unbroadcast(ct: Tensor, shape: Shape): Tensor {
+  return sameShape(ct.shape, shape) ? ct : sumTo(ct, broadcastAxes(shape, ct.shape), shape);
 }
 
 /** Records ops; holds only the values that their rules will read, and lets go of each as the walk passes it. */
@@ -153,7 +159,7 @@ export class Tape implements Interpreter {
     const parts = node.op.vjp(ct, node.inputs.map(view), view(node.output), node.params, needs);
     node.parents.forEach((p, i) => {
       const part = parts[i];
-      if (p >= 0 && part != null) accumulate(p, part);
+      if (p >= 0 && part != null) accumulate(p, unbroadcast(part, node.inputs[i].shape));
     });
   }
 

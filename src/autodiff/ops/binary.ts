@@ -37,7 +37,7 @@ const subOp = binary({
     () =>
     ([da, db]) =>
       da && db ? sub(da, db) : (da ?? (db && neg(db))),
-  vjp: (ct, _a, _b, _y, needs) => [ct, needs[1] ? neg(ct) : null],
+  vjp: (ct, _x, _y, _params, needs) => [ct, needs[1] ? neg(ct) : null],
   keeps: 'none',
 });
 
@@ -49,7 +49,7 @@ const mulOp = binary({
     ([a, b]) =>
     ([da, db]) =>
       addTangents(da && mul(da, b), db && mul(db, a)),
-  vjp: (ct, a, b, _y, needs) => [needs[0] ? mul(ct, b) : null, needs[1] ? mul(ct, a) : null],
+  vjp: (ct, [a, b], _y, _params, needs) => [needs[0] ? mul(ct, b) : null, needs[1] ? mul(ct, a) : null],
   keeps: 'inputs',
 });
 
@@ -62,7 +62,7 @@ const divOp = binary({
     ([, b], y) =>
     ([da, db]) =>
       addTangents(da && div(da, b), db && neg(div(mul(db, y), b))),
-  vjp: (ct, _a, b, y, needs) => [needs[0] ? div(ct, b) : null, needs[1] ? neg(div(mul(ct, y), b)) : null],
+  vjp: (ct, [, b], y, _params, needs) => [needs[0] ? div(ct, b) : null, needs[1] ? neg(div(mul(ct, y), b)) : null],
   keeps: 'both',
   samples: broadcastSamples({}, { draw: 'positive' }),
 });

@@ -1,7 +1,6 @@
-// What the elementwise ops of two tensors share. Only function declarations: op modules import each other in circles,
-// and a declaration can be called before its module has run.
+// What the elementwise ops of two tensors share.
 
-import { broadcastAxes, broadcastShapes, broadcastStrides, collapseAxes, sameShape } from '../../array/shape.ts';
+import { broadcastShapes, broadcastStrides, collapseAxes, sameShape } from '../../array/shape.ts';
 import { bind } from '../bind.ts';
 import {
   type CpuCall,
@@ -11,12 +10,9 @@ import {
   type Op,
   type Primitive,
   type Sample,
-  type Tangent,
 } from '../op.ts';
 import type { Spec, Tensor } from '../tensor.ts';
 import { gpuBinary } from './elementwise-gpu.ts';
-import { broadcastTo } from './layout.ts';
-import { sumTo } from './reduce.ts';
 
 /** f(a, b) over broadcast operands. */
 export function cpuBroadcast(f: (a: number, b: number) => number): (call: CpuCall<null>) => void {
@@ -53,11 +49,6 @@ export function broadcastRule(name: string): (inputs: readonly Spec[]) => Spec {
   };
 }
 
-/** Sums a cotangent back to the shape its operand had before broadcasting. */
-function unbroadcast(ct: Tensor, like: Tensor): Tensor {
-  return sameShape(ct.shape, like.shape) ? ct : sumTo(ct, broadcastAxes(like.shape, ct.shape), like.shape);
-}
-
 /** Shapes that broadcast in every way the kernels know; `a` and `b` change how the operands are drawn. */
 export function broadcastSamples(a: Partial<InputDomain> = {}, b: Partial<InputDomain> = {}): Sample<null>[] {
   // prettier-ignore
@@ -78,38 +69,18 @@ export function broadcastSamples(a: Partial<InputDomain> = {}, b: Partial<InputD
 }
 
 /** What differs from one binary op to the next. */
-export interface Binary {
-  readonly name: string;
+export interface Binary extends Pick<Primitive<null>, 'name' | 'jvp' | 'vjp'> {
   /** Case of binary.part.wgsl. */
   readonly code: number;
   readonly value: (a: number, b: number) => number;
-  /** As in {@link Primitive}; a tangent may have the shape of its operand. */
-  readonly jvp: Primitive<null>['jvp'];
-  /** Cotangents in the shape of the output. */
-  readonly vjp: (ct: Tensor, a: Tensor, b: Tensor, y: Tensor, needs: readonly boolean[]) => readonly Tangent[];
   readonly keeps: Keeps;
   readonly samples?: readonly Sample<null>[];
 }
 
 /** The record of a binary op. */
 export function binary({ name, code, value, jvp, vjp, keeps, samples = broadcastSamples() }: Binary): Primitive<null> {
-  return {
-    name,
-    shape: broadcastRule(name),
-    cpu: cpuBroadcast(value),
-    gpu: gpuBinary(code),
-    jvp: (x, y, params) => {
-      const push = jvp(x, y, params);
-      return (dx) => {
-        const t = push(dx);
-        return t === null || sameShape(t.shape, y.shape) ? t : broadcastTo(t, y.shape);
-      };
-    },
-    vjp: (ct, x, y, _params, needs) =>
-      vjp(ct, x[0], x[1], y, needs).map((part, i) => (part === null || !needs[i] ? null : unbroadcast(part, x[i]))),
-    keeps,
-    samples,
-  };
+  const shape = broadcastRule(name);
+  return { name, shape, cpu: cpuBroadcast(value), gpu: gpuBinary(code), jvp, vjp, keeps, samples };
 }
 
 /** A record as a function of two tensors. */

@@ -7,7 +7,7 @@ import { type MatmulShape, planMatmul } from '../../device/webgpu/matmul-plan.ts
 import type { GpuStorage } from '../../device/webgpu/pool.ts';
 import { matmul, matmulSubgroup } from '../../shaders/kernels.gen.ts';
 import type { GpuCall } from '../op.ts';
-import { type MatmulParams, productSizes } from './matmul.ts';
+import { type MatmulParams, productSizes } from './matmul-params.ts';
 
 /** Part of a product: `batch` matrices from number `z` on, of each the `rows` rows from `firstRow` on. */
 interface Part {

@@ -15,33 +15,11 @@ import {
   type Tangent,
 } from '../op.ts';
 import type { Spec, Tensor } from '../tensor.ts';
-import { broadcastTo, reshape } from './layout.ts';
+import { reshape } from './layout.ts';
 import { gpuMatmul } from './matmul-gpu.ts';
-import { sumTo } from './reduce.ts';
+import { type MatmulParams, productSizes } from './matmul-params.ts';
 import { gelu, quickGelu, relu, sigmoid, tanh } from './unary.ts';
 import { logistic, normalCdf } from './special.ts';
-
-/** y = alpha·A·B (+ alpha2·A2·B2) (+ c); inputs in that order. */
-export interface MatmulParams {
-  readonly form: MatmulForm;
-  readonly alpha: number;
-  /** Factor of the second product, null without one. */
-  readonly alpha2: number | null;
-  readonly addend: boolean;
-  readonly act: MatmulAct;
-}
-
-/** Rows, columns and inner size of a product of stored matrices. */
-export function productSizes(form: MatmulForm, a: Shape, b: Shape): { m: number; n: number; k: number; kb: number } {
-  const [a0, a1] = a.slice(-2);
-  const [b0, b1] = b.slice(-2);
-  return {
-    m: form === 'tn' ? a1 : a0,
-    k: form === 'tn' ? a0 : a1,
-    n: form === 'nt' ? b0 : b1,
-    kb: form === 'nt' ? b1 : b0,
-  };
-}
 
 /** The batch axes of a product: of whichever operand has some; both must agree if both do. */
 function batchOf(op: string, a: Shape, b: Shape): Shape {
@@ -159,31 +137,15 @@ interface Term {
 }
 
 /** Σ alpha·A·B + c in as few kernels as two products each allow; null if there is nothing to add. */
-function sumOfProducts(form: MatmulForm, terms: readonly Term[], c: Tangent, shape: Shape): Tangent {
+function sumOfProducts(form: MatmulForm, terms: readonly Term[], c: Tangent): Tangent {
   let total: Tangent = c;
   for (let i = 0; i < terms.length; i += 2) {
     const [first, second] = [terms[i], terms.at(i + 1)];
-    total = bind(matmulOp, [first.a, first.b, ...(second ? [second.a, second.b] : []), ...(total ? [total] : [])], {
-      form,
-      alpha: first.alpha,
-      alpha2: second?.alpha ?? null,
-      addend: total !== null,
-      act: 'none',
-    });
+    const inputs = [first.a, first.b, ...(second ? [second.a, second.b] : []), ...(total ? [total] : [])];
+    const alpha2 = second?.alpha ?? null;
+    total = bind(matmulOp, inputs, { form, alpha: first.alpha, alpha2, addend: total !== null, act: 'none' });
   }
-  return total === null || sameShape(total.shape, shape) ? total : broadcastTo(total, shape);
-}
-
-/** A cotangent of a shared operand, summed over the batch it was shared by. */
-function likeOperand(ct: Tensor, operand: Tensor): Tensor {
-  const extra = ct.shape.length - operand.shape.length;
-  return extra === 0
-    ? ct
-    : sumTo(
-        ct,
-        Array.from({ length: extra }, (_, i) => i),
-        operand.shape,
-      );
+  return total;
 }
 
 /** Cotangents of A and B in alpha·A·B, each again a product of one of the three forms. */
@@ -192,7 +154,7 @@ function productVjp(form: MatmulForm, ct: Tensor, { a, b, alpha }: Term, needs: 
     form === 'tn' ? product('nt', b, ct, alpha) : product(form === 'nn' ? 'nt' : 'nn', ct, b, alpha);
   const db = (): Tensor =>
     form === 'nt' ? product('tn', ct, a, alpha) : product(form === 'nn' ? 'tn' : 'nn', a, ct, alpha);
-  return [needs[0] ? likeOperand(da(), a) : null, needs[1] ? likeOperand(db(), b) : null];
+  return [needs[0] ? da() : null, needs[1] ? db() : null];
 }
 
 const product = (form: MatmulForm, a: Tensor, b: Tensor, alpha: number): Tensor =>
@@ -229,23 +191,18 @@ export const matmulOp: Primitive<MatmulParams> = {
   shape: shapeRule('matmul'),
   cpu: cpuMatmul,
   gpu: gpuMatmul,
-  jvp: (x, y, params) => (dx) => {
+  jvp: (x, _y, params) => (dx) => {
     const terms = termsOf(x, params).flatMap(({ a, b, alpha }, i): Term[] => {
       const [da, db] = [dx[2 * i], dx[2 * i + 1]];
       return [...(da ? [{ a: da, b, alpha }] : []), ...(db ? [{ a, b: db, alpha }] : [])];
     });
-    return sumOfProducts(params.form, terms, params.addend ? dx[dx.length - 1] : null, y.shape);
+    return sumOfProducts(params.form, terms, params.addend ? dx[dx.length - 1] : null);
   },
   vjp: (ct, x, _y, params, needs) => {
     const parts = termsOf(x, params).flatMap((term, i) =>
       productVjp(params.form, ct, term, needs.slice(2 * i, 2 * i + 2)),
     );
-    if (params.addend) {
-      const c = x[x.length - 1];
-      const axes = Array.from({ length: ct.shape.length - c.shape.length }, (_, i) => i);
-      parts.push(needs[x.length - 1] ? sumTo(ct, axes, c.shape) : null);
-    }
-    return parts;
+    return params.addend ? [...parts, ct] : parts;
   },
   keeps: 'inputs',
   samples: SAMPLES,

@@ -39,7 +39,7 @@ function choice(op: Pick<Binary, 'name' | 'code' | 'value'>, first: (a: Tensor, 
       const m = first(a, b);
       return ([da, db]) => addTangents(da && mul(da, m), db && mul(db, affine(m, -1, 1)));
     },
-    vjp: (ct, a, b) => {
+    vjp: (ct, [a, b]) => {
       const part = mul(ct, first(a, b));
       return [part, sub(ct, part)];
     },

@@ -26,7 +26,10 @@ function slope({ name, code, value, apply, curvature }: Slope): Primitive<null> 
       ([x, t]) =>
       ([dx, dt]) =>
         addTangents(dt && apply(x, dt), dx && mul(curvature(x, t), dx)),
-    vjp: (ct, x, t, _y, needs) => [needs[0] ? mul(curvature(x, t), ct) : null, needs[1] ? apply(x, ct) : null],
+    vjp: (ct, [x, t], _y, _params, needs) => [
+      needs[0] ? mul(curvature(x, t), ct) : null,
+      needs[1] ? apply(x, ct) : null,
+    ],
     keeps: 'inputs',
     samples: [
       {
