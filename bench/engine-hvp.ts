@@ -5,7 +5,7 @@ import { treeLeaves } from '../src/array/tree.ts';
 import type { Bench } from './engine.ts';
 import { loraBlock, mlp, type Problem, VIT_B16 } from './models.ts';
 import { note, print, type Row, target } from './report.ts';
-import { compare } from './timing.ts';
+import { compare, ratio, type Timing } from './timing.ts';
 
 interface Limits {
   readonly oneShot: number;
@@ -50,7 +50,8 @@ async function measure<T>(
     { name: 'jvp', run: repeated(() => Object.values(ecif.jvp(outputs, theta, direction))) },
     { name: 'jvpMany', run: repeated(() => Object.values(ecif.jvpMany(outputs, theta, tangents))) },
   ]);
-  const t = Object.fromEntries(times.map(({ name: key, median }) => [key, median / repeat]));
+  const [forward, gradient, product, linearised, sweep, many] = times;
+  const ms = (t: Timing): number => t.median / repeat;
   const reference = make(cpu);
   const expected = await flat(ecif.hvp(reference.loss, reference.theta, reference.direction));
   const errors = [
@@ -59,22 +60,22 @@ async function measure<T>(
   ];
   lin.dispose();
   return [
-    target('Hessian product', `${name}: hvp / grad`, t.hvp / t.grad, '≤', limits.oneShot, '', {
-      ms: t.hvp,
-      gradMs: t.grad,
+    target('Hessian product', `${name}: hvp / grad`, ratio(product, gradient), '≤', limits.oneShot, '', {
+      ms: ms(product),
+      gradMs: ms(gradient),
     }),
-    target('Hessian product', `${name}: linearised / grad`, t.linearised / t.grad, '≤', limits.linearised, '', {
-      ms: t.linearised,
+    target('Hessian product', `${name}: linearised / grad`, ratio(linearised, gradient), '≤', limits.linearised, '', {
+      ms: ms(linearised),
     }),
     target('Hessian product', `${name}: error to float64`, Math.max(...errors), '≤', 1e-4, ''),
-    target('JVP sweep', `${name}: jvp / forward`, t.jvp / t.forward, '≤', limits.sweep, '', {
-      ms: t.jvp,
-      forwardMs: t.forward,
+    target('JVP sweep', `${name}: jvp / forward`, ratio(sweep, forward), '≤', limits.sweep, '', {
+      ms: ms(sweep),
+      forwardMs: ms(forward),
     }),
     target(
       'JVP sweep',
       `${name}: ${TANGENTS} tangents / ${TANGENTS} jvp`,
-      t.jvpMany / (TANGENTS * t.jvp),
+      ratio(many, sweep) / TANGENTS,
       '≤',
       limits.many,
       '',

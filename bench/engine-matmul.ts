@@ -4,7 +4,7 @@ import * as ecif from '../src/index.ts';
 import type { Bench } from './engine.ts';
 import { type MatmulSpec, peers, type PreparedMatmul } from './peers.ts';
 import { format, note, print, type Row, target } from './report.ts';
-import { compare, type Timing } from './timing.ts';
+import { compare, ratio, type Timing } from './timing.ts';
 
 interface Shape extends MatmulSpec {
   readonly name: string;
@@ -114,15 +114,15 @@ function ratios(shape: Shape, [own, ...others]: Timing[]): Row[] {
     ),
   ];
   for (const other of others) {
-    const ratio = other.median / own.median;
-    const raw = { ratio, ratioOfBest: other.best / own.best, gflops: rate(other) };
+    const times = ratio(other, own);
+    const raw = { ratio: times, ratioOfBest: other.best / own.best, gflops: rate(other) };
     const limit = LIMITS[other.name]?.(shape) ?? null;
     const what = `${shape.name}, × ${other.name}`;
     rows.push(
       print(
         limit === null
-          ? note('matmul', what, `${format(ratio)}×`, raw)
-          : target('matmul', what, ratio, '≥', limit, '×', raw),
+          ? note('matmul', what, `${format(times)}×`, raw)
+          : target('matmul', what, times, '≥', limit, '×', raw),
       ),
     );
   }

@@ -57,7 +57,12 @@ export const VIT_B16: BlockShape = { images: 1, tokens: 197, width: 768, heads: 
 export function loraBlock(device: ecif.Device, { images, tokens, width, heads, rank }: BlockShape): Problem<Lora> {
   const draw = normals(device, 4);
   const sizes: Record<keyof Lora, [number, number]> = {
-    q: [width, width], k: [width, width], v: [width, width], out: [width, width], fc1: [4 * width, width], fc2: [width, 4 * width],
+    q: [width, width],
+    k: [width, width],
+    v: [width, width],
+    out: [width, width],
+    fc1: [4 * width, width],
+    fc2: [width, 4 * width],
   };
   const names = Object.keys(sizes) as (keyof Lora)[];
   const lora = (seed: number): Lora => {

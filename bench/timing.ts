@@ -56,6 +56,11 @@ export async function compare(contenders: readonly Contender[], options: Compare
   });
 }
 
+/** Median over rounds of the time of `a` over that of `b` in the same round: slow drifts of the machine cancel. */
+export function ratio(a: Timing, b: Timing): number {
+  return median(a.samples.map((t, i) => t / b.samples[i]));
+}
+
 function median(values: readonly number[]): number {
   const sorted = values.toSorted((x, y) => x - y);
   const mid = sorted.length >> 1;

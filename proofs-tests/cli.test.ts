@@ -62,7 +62,7 @@ describe('ecif as a process', () => {
       const { stdout, code } = await runCli(words);
       expect(code).toBe(0);
       expect(JSON.parse(stdout)).toMatchObject({
-        device: { kind: 'cpu', precision: 'float64', why: 'asked for with --device cpu' },
+        device: { kind: 'cpu', precision: 'float64', reason: 'the CPU was asked for' },
         adapter: null,
         versions: { ecif: version, node: process.versions.node },
         platform: { os: process.platform },
@@ -72,7 +72,7 @@ describe('ecif as a process', () => {
 
   it('info is a short table for people', async () => {
     const { stdout } = await runCli(['info', '--device', 'cpu']);
-    expect(stdout).toMatch(/^device {4}cpu \(float64\)\nwhy {7}asked for/);
+    expect(stdout).toMatch(/^device {4}cpu \(float64\)\nwhy {7}the CPU was asked for/);
   });
 
   it('the demo says in one line what to install where its packages are missing', async () => {

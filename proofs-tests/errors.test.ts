@@ -225,8 +225,7 @@ describe('one clear message for', () => {
   });
 
   it('a NaN, where asked', () => {
-    const careful = new CpuDevice();
-    careful.checkFinite = true;
+    const careful = new CpuDevice({ checkFinite: true });
     expect(() => ecif.log(ecif.full(careful, [2], -1))).toThrow('log: gave a NaN or an infinity; check its inputs');
   });
 

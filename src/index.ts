@@ -5,7 +5,7 @@ export { createRng, type Rng } from './array/rng.ts';
 export type { Shape } from './array/shape.ts';
 export type { Dtype, HostArray, MemoryUse } from './device/device.ts';
 export { type Device, type DeviceOptions, openDevice } from './device/open.ts';
-export { checkGrads, type CheckOptions, type CheckReport } from './autodiff/check.ts';
+export { checkGrads, type CheckOptions, type CheckReport, gradErrors } from './autodiff/check.ts';
 export { attention, patchEmbed, patches } from './autodiff/ops/attention.ts';
 export { add, combine, div, mul, sub, type TensorLike } from './autodiff/ops/binary.ts';
 export { equal, greaterEqual, maximum, minimum, where } from './autodiff/ops/piecewise.ts';

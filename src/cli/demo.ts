@@ -92,8 +92,8 @@ export const demo = defineCommand({
     steps: { kind: 'number', whole: true, least: 1, most: 1_000_000, help: 'training steps (600 unless told)' },
   },
   run: ({ seed, steps }, { device: kind, progress }) =>
-    withDevice(kind, async ({ device, why }) => {
-      progress.line(`device: ${device.name}; ${why}`);
+    withDevice(kind, async (device) => {
+      progress.line(`device: ${device.name}; ${device.reason}`);
       const base = SETTINGS[device.kind];
       const settings: DemoSettings = { ...base, steps: steps ?? base.steps };
       const pairs = await readEmoji(settings);

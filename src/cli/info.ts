@@ -3,7 +3,7 @@
 import { availableParallelism } from 'node:os';
 import type { Device } from '../device/open.ts';
 import { defineCommand } from './command.ts';
-import { type Choice, withDevice } from './devices.ts';
+import { withDevice } from './devices.ts';
 import { bytes, columns } from './format.ts';
 import { ownVersion, packageVersion } from './versions.ts';
 
@@ -31,9 +31,14 @@ function describeAdapter(device: Device) {
   };
 }
 
-function gather({ device, why }: Choice) {
+function gather(device: Device) {
   return {
-    device: { kind: device.kind, name: device.name, precision: device.kind === 'cpu' ? 'float64' : 'float32', why },
+    device: {
+      kind: device.kind,
+      name: device.name,
+      precision: device.kind === 'cpu' ? 'float64' : 'float32',
+      reason: device.reason,
+    },
     adapter: describeAdapter(device),
     versions: { ecif: ownVersion(), node: process.versions.node, webgpu: packageVersion('webgpu') },
     platform: { os: process.platform, arch: process.arch, cores: availableParallelism() },
@@ -43,7 +48,7 @@ function gather({ device, why }: Choice) {
 function describe({ device, adapter, versions, platform }: ReturnType<typeof gather>): string {
   const rows: [string, string][] = [
     ['device', device.name],
-    ['why', device.why],
+    ['why', device.reason],
   ];
   if (adapter !== null) {
     const { vendor, architecture, software, subgroupSize, limits } = adapter;
@@ -77,8 +82,8 @@ export const info = defineCommand({
   example: 'ecif info --json',
   options: {},
   run: (_values, { device }) =>
-    withDevice(device, (choice) => {
-      const json = gather(choice);
+    withDevice(device, (opened) => {
+      const json = gather(opened);
       return Promise.resolve({ json, text: describe(json), ok: true });
     }),
 });

@@ -12,12 +12,18 @@ export interface CpuStorage extends Storage {
 export class CpuDevice implements DeviceBase<CpuStorage> {
   readonly kind = 'cpu';
   readonly name = 'cpu (float64)';
+  readonly reason: string;
   readonly epsilon = 2 ** -53;
-  checkFinite = false;
+  checkFinite: boolean;
   #live = 0;
   #peak = 0;
   #buffers = 0;
   #destroyed = false;
+
+  constructor({ checkFinite = false, reason = 'the CPU was asked for' } = {}) {
+    this.checkFinite = checkFinite;
+    this.reason = reason;
+  }
 
   alloc(size: number, dtype: Dtype, op: string): CpuStorage {
     if (this.#destroyed) throw new DeviceError(`${op}: the cpu device was destroyed; open a new one`);

@@ -25,6 +25,8 @@ export interface MemoryUse {
 export interface DeviceBase<S extends Storage> {
   /** One line for people: kind, adapter, precision. */
   readonly name: string;
+  /** Why it is this device. */
+  readonly reason: string;
   /** Unit roundoff of `real`. */
   readonly epsilon: number;
   /** Throw, naming the op, when an op gives a NaN or an infinity. */

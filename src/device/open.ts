@@ -45,19 +45,16 @@ async function openWebGpu(options: DeviceOptions): Promise<WebGpuDevice | string
 }
 
 /**
- * Opens a device. Its `name` says which one it is.
+ * Opens a device. Its `name` says which one it is, its `reason` why.
  * @param options which kind, and settings of the WebGPU device
  * @throws DeviceError when WebGPU was asked for and there is none
  * @example const device = await openDevice(); console.log(device.name);
  */
 export async function openDevice(options: DeviceOptions = {}): Promise<Device> {
-  const kind = options.kind ?? 'auto';
-  if (kind !== 'cpu') {
-    const device = await openWebGpu(options);
-    if (typeof device !== 'string') return device;
-    if (kind === 'webgpu') throw new DeviceError(`openDevice: ${device}; use kind cpu, or auto to fall back`);
-  }
-  const cpu = new CpuDevice();
-  cpu.checkFinite = options.checkFinite ?? false;
-  return cpu;
+  const { kind = 'auto', checkFinite = false } = options;
+  if (kind === 'cpu') return new CpuDevice({ checkFinite });
+  const found = await openWebGpu(options);
+  if (typeof found !== 'string') return found;
+  if (kind === 'webgpu') throw new DeviceError(`openDevice: ${found}; choose cpu, or auto to fall back`);
+  return new CpuDevice({ checkFinite, reason: found });
 }

@@ -41,6 +41,8 @@ export interface Dispatch<B extends string, P extends string, C extends string> 
 /** Window offsets are multiples of this many elements (256 bytes). */
 export const WINDOW_STEP = 64;
 const NO_FAULT = 0xffffffff;
+/** Larger buffers for reading back are not kept. */
+const LARGEST_STAGING = 2 ** 24;
 
 const isView = (x: GpuStorage | View): x is View => 'storage' in x;
 
@@ -48,6 +50,7 @@ const isView = (x: GpuStorage | View): x is View => 'storage' in x;
 export class WebGpuDevice implements DeviceBase<GpuStorage> {
   readonly kind = 'webgpu';
   readonly name: string;
+  readonly reason = 'a WebGPU adapter was found';
   readonly epsilon = 2 ** -24;
   readonly gpu: GPUDevice;
   /** Fixed subgroup size of the adapter, 0 where it varies, is absent, or portable kernels were asked for. */
@@ -189,7 +192,8 @@ export class WebGpuDevice implements DeviceBase<GpuStorage> {
       return s.dtype === 'real' ? new Float32Array(part) : new Int32Array(part);
     });
     staging.unmap();
-    this.#staging.get(staging.size)?.push(staging);
+    if (staging.size > LARGEST_STAGING) staging.destroy();
+    else this.#staging.get(staging.size)?.push(staging);
     if (this.#faultFlag !== null) this.#raiseFault((out.pop() as Int32Array)[0] >>> 0);
     return out;
   }
