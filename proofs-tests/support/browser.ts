@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { build } from 'esbuild';
 import { type Browser, chromium } from 'playwright-core';
+import { describeWhere } from './where.ts';
 
 const CHROMIUM = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
 
@@ -19,6 +20,12 @@ const FLAGS = [
   '--disable-quic',
 ];
 
+/** `describe` for tests that need Chromium. */
+export function describeBrowser(name: string, fn: () => void): void {
+  const reason = `no Chromium at ${CHROMIUM}; apt-get install chromium, or set CHROMIUM_PATH`;
+  describeWhere(existsSync(CHROMIUM), reason, name, fn);
+}
+
 export interface BrowserOptions {
   /** Passed to `main` as its one argument, as JSON. */
   readonly argument?: unknown;
@@ -27,9 +34,6 @@ export interface BrowserOptions {
 
 /** Bundles `entry` (an absolute path), opens it in Chromium and returns what its exported `main()` resolves to. */
 export async function runInBrowser<T>(entry: string, options: BrowserOptions = {}): Promise<T> {
-  if (!existsSync(CHROMIUM)) {
-    throw new Error(`runInBrowser: no Chromium at ${CHROMIUM}; apt-get install chromium, or set CHROMIUM_PATH`);
-  }
   const server = await serve(await bundle(entry));
   let browser: Browser | undefined;
   try {

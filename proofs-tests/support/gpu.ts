@@ -1,5 +1,5 @@
 // Tests that need a WebGPU adapter under Node: skipped loudly where there is none, failed under ECIF_REQUIRE_GPU=1.
-import { describe, it } from 'vitest';
+import { describeWhere } from './where.ts';
 
 const REASON = 'no WebGPU adapter; `npm run setup:gpu` installs a software one';
 
@@ -13,16 +13,7 @@ export async function gpuAvailable(): Promise<boolean> {
 
 /** `describe` for tests that need an adapter. Call it with `await` at the top level of a test file. */
 export async function describeGpu(name: string, fn: () => void): Promise<void> {
-  if (await gpuAvailable()) {
-    describe(name, fn);
-  } else if (process.env.ECIF_REQUIRE_GPU === '1') {
-    it(`${name} (needs a GPU)`, () => {
-      throw new Error(`ECIF_REQUIRE_GPU=1: ${REASON}`);
-    });
-  } else {
-    console.warn(`SKIPPED ${name}: ${REASON}`);
-    describe.skip(`${name} (skipped: ${REASON})`, fn);
-  }
+  describeWhere(await gpuAvailable(), REASON, name, fn);
 }
 
 async function requestAdapter(): Promise<GPUAdapter | null> {
