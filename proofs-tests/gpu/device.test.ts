@@ -239,6 +239,20 @@ await describeGpu('failures', () => {
     device.destroy();
   });
 
+  it('an index out of range reads NaN, and adds nothing', async () => {
+    const device = await open();
+    const table = ecif.full(device, [3, 2], 1);
+    const index = ecif.tensor(device, [2, 3, -1], [3], 'int');
+    expect([...(await ecif.gather(table, index).data())]).toEqual([1, 1, NaN, NaN, NaN, NaN]);
+    expect([...(await ecif.take(ecif.full(device, [1, 3], 1), ecif.reshape(index, [1, 3])).data())]).toEqual([
+      1,
+      NaN,
+      NaN,
+    ]);
+    expect([...(await ecif.scatterAdd(table, index, 3).data())]).toEqual([0, 0, 0, 0, 1, 1]);
+    device.destroy();
+  });
+
   it('a disposed tensor', async () => {
     const device = await open();
     const x = ecif.full(device, [2], 1);

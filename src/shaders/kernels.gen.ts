@@ -1922,7 +1922,7 @@ fn rowMax(v: f32, local: vec3u) -> f32 {
 
 export const take: Kernel<
   'x' | 'index' | 'y',
-  'n' | 'inputs' | 'outputs' | 'k',
+  'n' | 'inputs' | 'outputs' | 'k' | 'missing',
   'PUT'
 > = {
   name: 'take',
@@ -1936,12 +1936,13 @@ export const take: Kernel<
     { name: 'inputs', type: 'u32', offset: 4 },
     { name: 'outputs', type: 'u32', offset: 8 },
     { name: 'k', type: 'u32', offset: 12 },
+    { name: 'missing', type: 'u32', offset: 16 },
   ],
-  paramBytes: 16,
+  paramBytes: 32,
   constants: ['PUT'],
   subgroups: false,
   source: `// Along the last axis: y[row, j] = x[row, index[row, j]] (PUT = 0), or its transpose
-// y[row, c] = Σ over j with index[row, j] = c of x[row, j] (PUT = 1). \`from\` and \`to\` are the row lengths of x and y.
+// y[row, c] = Σ over j with index[row, j] = c of x[row, j] (PUT = 1). An index out of range takes \`missing\`, a NaN.
 
 override PUT: u32 = 0;
 
@@ -1950,6 +1951,7 @@ struct Params {
   inputs: u32,
   outputs: u32,
   k: u32,
+  missing: u32,
 }
 
 @group(0) @binding(0) var<storage, read> x: array<f32>;
@@ -1965,7 +1967,8 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
   }
   let row = i / params.outputs;
   if (PUT == 0u) {
-    y[i] = x[row * params.inputs + u32(index[i])];
+    let column = u32(index[i]);
+    y[i] = select(bitcast<f32>(params.missing), x[row * params.inputs + column], column < params.inputs);
     return;
   }
   let column = i32(i % params.outputs);

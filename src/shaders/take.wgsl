@@ -1,5 +1,5 @@
 // Along the last axis: y[row, j] = x[row, index[row, j]] (PUT = 0), or its transpose
-// y[row, c] = Σ over j with index[row, j] = c of x[row, j] (PUT = 1). `from` and `to` are the row lengths of x and y.
+// y[row, c] = Σ over j with index[row, j] = c of x[row, j] (PUT = 1). An index out of range takes `missing`, a NaN.
 
 override PUT: u32 = 0;
 
@@ -8,6 +8,7 @@ struct Params {
   inputs: u32,
   outputs: u32,
   k: u32,
+  missing: u32,
 }
 
 @group(0) @binding(0) var<storage, read> x: array<f32>;
@@ -23,7 +24,8 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
   }
   let row = i / params.outputs;
   if (PUT == 0u) {
-    y[i] = x[row * params.inputs + u32(index[i])];
+    let column = u32(index[i]);
+    y[i] = select(bitcast<f32>(params.missing), x[row * params.inputs + column], column < params.inputs);
     return;
   }
   let column = i32(i % params.outputs);

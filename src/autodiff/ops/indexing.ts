@@ -13,7 +13,10 @@ import { expectDtypes, expectRank, type GpuCall, type Primitive } from '../op.ts
 import type { Tensor } from '../tensor.ts';
 import { gpuFill } from './copy.ts';
 
-/** An index as the CPU reference uses it; the GPU reads and writes nothing for one out of range. */
+/** A quiet NaN as float32. */
+const NAN_BITS = 0x7fc00000;
+
+/** An index as the CPU reference uses it; on WebGPU one out of range reads a NaN and adds nothing. */
 function checkIndex(op: string, index: number, below: number): number {
   if (!(index >= 0 && index < below)) throw new ShapeError(`${op}: index ${index} of ${below}; use 0…${below - 1}`);
   return index;
@@ -49,7 +52,7 @@ const gatherOp: Primitive<null> = {
   gpu: (call) => {
     const { op, device, x, y, shapes } = call;
     const width = sizeOf(shapes[0].slice(1));
-    gpuFill(op, device, y, 0);
+    gpuFill(op, device, y, NaN);
     rowWindows(call, 0, width, (first, rows) =>
       device.dispatch(op, gatherKernel, {
         buffers: { source: { storage: x[0], offset: first * width, size: rows * width }, index: x[1], y },
@@ -147,7 +150,7 @@ const takeOp: Primitive<null> = {
     const [inputs, outputs] = [shape[shape.length - 1], picked[picked.length - 1]];
     device.dispatch(op, takeKernel, {
       buffers: { x: x[0], index: x[1], y },
-      params: { n: y.size, inputs, outputs, k: outputs },
+      params: { n: y.size, inputs, outputs, k: outputs, missing: NAN_BITS },
       constants: { PUT: 0 },
       workgroups: grid(y.size, 64),
     });
@@ -185,7 +188,7 @@ const putOp: Primitive<number> = {
     const k = shape[shape.length - 1];
     device.dispatch(op, takeKernel, {
       buffers: { x: x[0], index: x[1], y },
-      params: { n: y.size, inputs: k, outputs: n, k },
+      params: { n: y.size, inputs: k, outputs: n, k, missing: NAN_BITS },
       constants: { PUT: 1 },
       workgroups: grid(y.size, 64),
     });
@@ -207,13 +210,13 @@ const putOp: Primitive<number> = {
   ],
 };
 
-/** Rows of a table by index (an embedding). */
+/** Rows of a table by index (an embedding). An index out of range throws on the CPU and gives NaN on WebGPU. */
 export const gather = (table: Tensor, index: Tensor): Tensor => bind(gatherOp, [table, index], null);
 
 /** Adds rows into a table of `rows` rows by index. */
 export const scatterAdd = (x: Tensor, index: Tensor, rows: number): Tensor => bind(scatterAddOp, [x, index], rows);
 
-/** Entries along the last axis by index, row by row. */
+/** Entries along the last axis by index, row by row. An index out of range throws on the CPU and gives NaN on WebGPU. */
 export const take = (x: Tensor, index: Tensor): Tensor => bind(takeOp, [x, index], null);
 
 export const indexingOps = [gatherOp, scatterAddOp, takeOp, putOp];
