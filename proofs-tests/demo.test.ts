@@ -10,14 +10,8 @@ import { contrastive, mul, openDevice, square, stopGradient, sum, Tensor, tensor
 import { fit } from '../src/models/fit.ts';
 import { Adam } from '../src/models/optimizer.ts';
 import { pairLosses, type Recall, retrieval } from '../src/models/retrieval.ts';
-import {
-  batchLoss,
-  embed,
-  initTwoTower,
-  similarities,
-  type PairBatch,
-  type TwoTower,
-} from '../src/models/two-tower.ts';
+import { batchLoss, embed, initTwoTower, similarities, type TwoTower } from '../src/models/two-tower.ts';
+import type { PairBatch } from '../src/models/model.ts';
 import { runCli } from './support/cli.ts';
 
 const silent = { line: () => undefined, status: () => undefined };

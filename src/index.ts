@@ -69,3 +69,13 @@ export {
   vjp,
 } from './autodiff/transforms.ts';
 export * from './linalg/index.ts';
+export { type Bilinear, bilinear } from './models/bilinear.ts';
+export type { Embeddings, Model, PairBatch } from './models/model.ts';
+export { negativeIF, negOf, positiveIF, posOf } from './ecif/influence.ts';
+export { batchLoss, type Problem, similarities, totalLoss } from './ecif/objective.ts';
+export { lossWithout, removeByInfluence, removeByNewton } from './ecif/removal.ts';
+export { minimise, type Minimum } from './ecif/retrain.ts';
+export { type PairScore, pairScores, relativeScore } from './ecif/scores.ts';
+export { type Seg, type Segment, segOf } from './ecif/seg.ts';
+export { curvatureAt, type CurvatureSolver, type SolverOptions } from './ecif/solver.ts';
+export { type Directions, neg as negTerm, type NegForm, pairTerms, pos as posTerm, removedLoss } from './ecif/terms.ts';

@@ -2,8 +2,9 @@
 
 import { NumericsError } from '../array/errors.ts';
 import { createRng } from '../array/rng.ts';
-import { treeFrom, treeLeaves } from '../array/tree.ts';
-import { disposeTree, readAll, scope, type Tensor, tensor } from './tensor.ts';
+import { treeLeaves } from '../array/tree.ts';
+import { Flat } from './flat.ts';
+import { scope, type Tensor } from './tensor.ts';
 import { hvp } from './curvature.ts';
 import { grad, jvp } from './transforms.ts';
 
@@ -38,49 +39,6 @@ const dot = (a: Vector, b: Vector): number => a.reduce((s, x, i) => s + x * b[i]
 const norm = (a: Vector): number => Math.sqrt(dot(a, a));
 const along = (x: Vector, t: number, v: Vector): Vector => x.map((xi, i) => xi + t * v[i]);
 const difference = (a: Vector, b: Vector, h: number): Vector => a.map((x, i) => (x - b[i]) / (2 * h));
-
-/** A tree of tensors as one vector, and back. */
-class Flat<T> {
-  readonly #like: T;
-  readonly #leaves: Tensor[];
-
-  constructor(like: T) {
-    this.#like = like;
-    this.#leaves = treeLeaves<Tensor>(like);
-  }
-
-  get size(): number {
-    return this.#leaves.reduce((n, x) => n + x.size, 0);
-  }
-
-  toTree(values: Vector): T {
-    let first = 0;
-    return treeFrom(
-      this.#like,
-      this.#leaves.map((x) => tensor(x.device, values.slice(first, (first += x.size)), x.shape)),
-    );
-  }
-
-  /** Reads a tree. */
-  async toVector(tree: T): Promise<Vector> {
-    const parts = await readAll(treeLeaves<Tensor>(tree));
-    const out = new Float64Array(this.size);
-    let first = 0;
-    for (const part of parts) {
-      out.set(part, first);
-      first += part.length;
-    }
-    return out;
-  }
-
-  /** Reads the tree that `f` makes and gives its memory back. */
-  async read(f: () => T): Promise<Vector> {
-    const tree = scope(f);
-    const out = await this.toVector(tree);
-    disposeTree(tree);
-    return out;
-  }
-}
 
 /** Reads the scalar that `f` makes and gives its memory back. */
 async function readScalar(f: () => Tensor): Promise<number> {

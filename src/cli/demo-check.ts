@@ -6,7 +6,8 @@ import { hvp } from '../autodiff/curvature.ts';
 import { disposeTree, readAll, scope, type Tensor, tensor } from '../autodiff/tensor.ts';
 import { grad } from '../autodiff/transforms.ts';
 import { type Device, openDevice } from '../device/open.ts';
-import type { PairBatch, TwoTower } from '../models/two-tower.ts';
+import type { PairBatch } from '../models/model.ts';
+import type { TwoTower } from '../models/two-tower.ts';
 
 /** Relative errors, with the largest each may be. */
 export interface DerivativeCheck {

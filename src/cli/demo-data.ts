@@ -6,7 +6,7 @@ import { tensor } from '../autodiff/tensor.ts';
 import { captionFeatures } from '../data/captions.ts';
 import type { EmojiPair } from '../data/emoji.node.ts';
 import type { Device } from '../device/open.ts';
-import type { PairBatch } from '../models/two-tower.ts';
+import type { PairBatch } from '../models/model.ts';
 
 /** Pairs on a device, with what they are. */
 export interface PairSet {

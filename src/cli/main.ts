@@ -4,6 +4,7 @@
 import { EcifError, NumericsError } from '../array/errors.ts';
 import { checkOperands, type Parsed, parseWords, UsageError, withDefaults } from './args.ts';
 import { type Command, type Context, GLOBAL_OPTIONS } from './command.ts';
+import { conformance } from './conformance.ts';
 import { demo } from './demo.ts';
 import { commandHelp, programHelp } from './help.ts';
 import { info } from './info.ts';
@@ -12,7 +13,7 @@ import { nearest } from './suggest.ts';
 import { ownVersion } from './versions.ts';
 
 /** Every command, in the order of the help. */
-const COMMANDS: readonly Command[] = [demo, info];
+const COMMANDS: readonly Command[] = [demo, conformance, info];
 
 function findCommand(name: string): Command {
   const found = COMMANDS.find((command) => command.name === name);

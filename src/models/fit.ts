@@ -4,7 +4,8 @@ import { gather } from '../autodiff/ops/indexing.ts';
 import { disposeTree, scope, type Tensor, tensor } from '../autodiff/tensor.ts';
 import { valueAndGrad } from '../autodiff/transforms.ts';
 import { Adam } from './optimizer.ts';
-import { batchLoss, type PairBatch, type TwoTower } from './two-tower.ts';
+import type { PairBatch } from './model.ts';
+import { batchLoss, type TwoTower } from './two-tower.ts';
 
 /** Settings of {@link fit}. */
 export interface FitOptions {

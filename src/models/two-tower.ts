@@ -6,6 +6,7 @@ import { linear, matmul } from '../autodiff/ops/matmul.ts';
 import { l2Normalize } from '../autodiff/ops/normalize.ts';
 import { type Tensor, tensor } from '../autodiff/tensor.ts';
 import type { Device } from '../device/open.ts';
+import type { Embeddings, PairBatch } from './model.ts';
 
 /** Sizes of {@link initTwoTower}. */
 export interface TwoTowerSizes {
@@ -32,18 +33,6 @@ export interface Tower {
 export interface TwoTower {
   readonly text: Tower;
   readonly image: Tower;
-}
-
-/** Pairs: row k of `text` (B, features) belongs to row k of `image` (B, values). */
-export interface PairBatch {
-  readonly text: Tensor;
-  readonly image: Tensor;
-}
-
-/** Embeddings of a batch: `u` of the captions, `v` of the pictures, (B, shared) each. */
-export interface Embeddings {
-  readonly u: Tensor;
-  readonly v: Tensor;
 }
 
 function initTower(device: Device, rng: Rng, input: number, { hidden, shared }: TwoTowerSizes): Tower {

@@ -1,0 +1,155 @@
+// Every quantity of a convex reference file, computed here from its inputs alone.
+
+import { Flat } from '../autodiff/flat.ts';
+import { grad, vjp } from '../autodiff/transforms.ts';
+import { scope, type Tensor, tensor } from '../autodiff/tensor.ts';
+import { hessian } from '../autodiff/curvature.ts';
+import { add } from '../autodiff/ops/binary.ts';
+import type { Device } from '../device/open.ts';
+import { symmetricEigen } from '../linalg/symmetric-eigen.ts';
+import type { Bilinear } from '../models/bilinear.ts';
+import { type ConvexFile, placeConvex } from './convex-file.ts';
+import { negateTree, negativeIF, negOf, positiveIF, posOf } from './influence.ts';
+import { batchLoss, similarities, totalLoss } from './objective.ts';
+import { lossWithout, removeByInfluence, removeByNewton } from './removal.ts';
+import { minimise } from './retrain.ts';
+import { pairScores, relativeScore } from './scores.ts';
+import { segOf } from './seg.ts';
+import { curvatureAt, type CurvatureSolver } from './solver.ts';
+import { type NegForm, pairTerms } from './terms.ts';
+
+/** A tree of numbers, named as in the reference files. */
+export type Quantities = { [name: string]: number | number[] | Quantities };
+
+const FORMS: readonly NegForm[] = ['corrected', 'published', 'exact'];
+const list = (v: Float64Array): number[] => [...v];
+const inner = (a: Float64Array, b: Float64Array): number => a.reduce((s, x, i) => s + x * b[i], 0);
+
+/** {form: f(form)} for the three forms of Neg. */
+async function perForm<R>(f: (form: NegForm) => Promise<R>): Promise<Record<NegForm, R>> {
+  const out: Partial<Record<NegForm, R>> = {};
+  for (const form of FORMS) out[form] = await f(form);
+  return out as Record<NegForm, R>;
+}
+
+/** Relative scores of all pairs, from the two influences of each. */
+async function relativeScores(
+  file: ConvexFile,
+  { problem }: ReturnType<typeof placeConvex>,
+  theta: Bilinear,
+  h: CurvatureSolver<Bilinear>,
+  g: Float64Array,
+): Promise<number[]> {
+  const flat = new Flat(theta);
+  const out = new Array<number>(file.text.length);
+  for (const [m, members] of problem.batches.entries()) {
+    const terms = (t: Bilinear): { p: Tensor; n: Tensor } => {
+      const { pos, neg } = pairTerms(similarities(problem.model, t, members), 'corrected');
+      return { p: add(pos.t2i, pos.i2t), n: add(neg.t2i, neg.i2t) };
+    };
+    const back = vjp(terms, theta);
+    const size = file.batches[m].length;
+    for (const [k, id] of file.batches[m].entries()) {
+      const unit = (on: boolean): Tensor =>
+        tensor(
+          theta.w.device,
+          Float64Array.from({ length: size }, (_, i) => (on && i === k ? 1 : 0)),
+        );
+      const influence = async (which: 'p' | 'n'): Promise<Float64Array> => {
+        const pulled = scope(() => back.pull({ p: unit(which === 'p'), n: unit(which === 'n') }));
+        return flat.toVector(negateTree(await h.solve(pulled)));
+      };
+      out[id] = relativeScore(await influence('p'), await influence('n'), g);
+    }
+    back.dispose();
+  }
+  return out;
+}
+
+/** All quantities of MATH.md for one file, on one device. */
+export async function convexQuantities(file: ConvexFile, device: Device): Promise<Quantities> {
+  const placed = placeConvex(file, device);
+  const { problem, start, validation } = placed;
+  const loss = totalLoss(problem);
+  const { theta } = await minimise(loss, start);
+  const flat = new Flat(theta);
+  const read = async (tree: Bilinear): Promise<number[]> => list(await flat.toVector(tree));
+  const gradientOf = (f: (t: Bilinear) => Tensor): Promise<Float64Array> => flat.read(() => grad(f)(theta));
+  const value = (f: (t: Bilinear) => Tensor, at = theta): Promise<number> => scope(() => f(at)).item();
+  const seg = segOf(file.batches, file.remove);
+  const h = await curvatureAt(loss, theta);
+  const positive = await positiveIF(problem, theta, seg, h);
+  const negative = await perForm((form) => negativeIF(problem, theta, seg, form, h));
+  const byInfluence = await perForm(async (form) => removeByInfluence(theta, positive, negative[form]));
+  const byNewton = await removeByNewton(problem, theta, seg);
+  const retrained = (await minimise(lossWithout(problem, seg), theta)).theta;
+  const evaluation = (t: Bilinear): Tensor => batchLoss(problem.model, t, validation);
+  const g = await gradientOf(evaluation);
+  const w = await h.solve(flat.toTree(g));
+  const before = await value(evaluation);
+  const change = async (to: Bilinear): Promise<number> => {
+    const [a, b] = [await flat.toVector(to), await flat.toVector(theta)];
+    return inner(
+      g,
+      a.map((x, i) => x - b[i]),
+    );
+  };
+  const { size, matrix } = await hessian(loss, theta);
+  return {
+    loss: await value(loss),
+    theta: await read(theta),
+    pos: await value(posOf(problem, seg)),
+    gradPos: list(await gradientOf(posOf(problem, seg))),
+    neg: await perForm((form) => value(negOf(problem, seg, form))),
+    gradNeg: await perForm(async (form) => list(await gradientOf(negOf(problem, seg, form)))),
+    positiveIF: await read(positive),
+    negativeIF: await perForm((form) => read(negative[form])),
+    edited: { ...(await perForm((form) => read(byInfluence[form]))), newton: await read(byNewton) },
+    retrained: await read(retrained),
+    validationLoss: before,
+    taskScore: {
+      ...(await perForm((form) => change(byInfluence[form]))),
+      newton: await change(byNewton),
+      actual: (await value(evaluation, retrained)) - before,
+    },
+    pairScores: await perForm(async (form) => {
+      const out = new Array<number>(file.text.length);
+      for (const s of await pairScores(problem, theta, w, form)) out[file.batches[s.batch][s.position]] = s.score;
+      return out;
+    }),
+    relativeScores: await relativeScores(file, placed, theta, h, g),
+    hessianEigenvalues: list(symmetricEigen(matrix, size).values),
+  };
+}
+
+/** One quantity of a file, compared. */
+export interface Comparison {
+  readonly quantity: string;
+  /** Largest difference, relative to the quantity's largest entry. */
+  readonly error: number;
+  /** Null where the device's precision says nothing of the quantity. */
+  readonly tolerance: number | null;
+  readonly pass: boolean;
+}
+
+/** Compares quantities with expected ones of the same form, name by name. */
+export function compareQuantities(
+  actual: Quantities,
+  expected: Quantities,
+  toleranceOf: (quantity: string) => number | null,
+  prefix = '',
+): Comparison[] {
+  return Object.entries(expected).flatMap(([key, wanted]) => {
+    const quantity = prefix === '' ? key : `${prefix}.${key}`;
+    const found = actual[key];
+    if (typeof wanted === 'object' && !Array.isArray(wanted)) {
+      return compareQuantities((found ?? {}) as Quantities, wanted, toleranceOf, quantity);
+    }
+    const [a, b] = [[found].flat() as number[], [wanted].flat()];
+    const peak = b.reduce((m, x) => Math.max(m, Math.abs(x)), Number.MIN_VALUE);
+    const worst = b.reduce((m, x, i) => Math.max(m, Math.abs(x - (a[i] ?? NaN))), 0) / peak;
+    const error = a.length === b.length ? worst : Infinity;
+    const tolerance = toleranceOf(quantity);
+    return [{ quantity, error, tolerance, pass: tolerance === null || error <= tolerance }];
+  });
+}

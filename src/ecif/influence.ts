@@ -1,0 +1,54 @@
+// Influence of a set of pairs on the parameters, as positives and as negatives.
+
+import { add } from '../autodiff/ops/binary.ts';
+import { grad } from '../autodiff/transforms.ts';
+import { scope, type Tensor } from '../autodiff/tensor.ts';
+import { treeFrom, treeLeaves } from '../array/tree.ts';
+import { affine } from '../autodiff/ops/unary.ts';
+import { type Problem, similarities } from './objective.ts';
+import type { Seg } from './seg.ts';
+import type { CurvatureSolver } from './solver.ts';
+import { type Directions, neg, type NegForm, pos } from './terms.ts';
+
+const both = ({ t2i, i2t }: Directions): Tensor => add(t2i, i2t);
+
+/** Σ over the batches of a Seg of a term on S. */
+const overSeg = <T, B>(
+  { model, batches }: Problem<T, B>,
+  seg: Seg,
+  term: (s: Tensor, removed: readonly number[]) => Tensor,
+) => {
+  return (theta: T): Tensor =>
+    seg.map(({ batch, positions }) => term(similarities(model, theta, batches[batch]), positions)).reduce(add);
+};
+
+/** Pos(D*, Seg) as a function of the parameters. */
+export const posOf = <T, B>(problem: Problem<T, B>, seg: Seg): ((theta: T) => Tensor) =>
+  overSeg(problem, seg, (s, removed) => both(pos(s, removed)));
+
+/** Neg(D*, Seg) in one of its forms, as a function of the parameters. */
+export const negOf = <T, B>(problem: Problem<T, B>, seg: Seg, form: NegForm): ((theta: T) => Tensor) =>
+  overSeg(problem, seg, (s, removed) => both(neg(s, removed, form)));
+
+/** −x of a tree. */
+export const negateTree = <T>(tree: T): T =>
+  treeFrom(
+    tree,
+    treeLeaves<Tensor>(tree).map((x) => affine(x, -1, 0)),
+  );
+
+/** positive-IF(D*, Seg) = −H⁻¹·∇Pos. */
+export async function positiveIF<T, B>(problem: Problem<T, B>, theta: T, seg: Seg, h: CurvatureSolver<T>): Promise<T> {
+  return negateTree(await h.solve(scope(() => grad(posOf(problem, seg))(theta))));
+}
+
+/** negative-IF(D*, Seg) = −H⁻¹·∇Neg, for the form asked for. */
+export async function negativeIF<T, B>(
+  problem: Problem<T, B>,
+  theta: T,
+  seg: Seg,
+  form: NegForm,
+  h: CurvatureSolver<T>,
+): Promise<T> {
+  return negateTree(await h.solve(scope(() => grad(negOf(problem, seg, form))(theta))));
+}

@@ -1,0 +1,99 @@
+// What a set of pairs contributes to a batch loss as positives (Pos) and as negatives (Neg), on the matrix S.
+
+import { add, mul, sub } from '../autodiff/ops/binary.ts';
+import { contrastive } from '../autodiff/ops/contrastive.ts';
+import { gather } from '../autodiff/ops/indexing.ts';
+import { full, permute, reshape, zeros } from '../autodiff/ops/layout.ts';
+import { greaterEqual, where } from '../autodiff/ops/piecewise.ts';
+import { logSumExp, sum } from '../autodiff/ops/reduce.ts';
+import { softmax } from '../autodiff/ops/softmax.ts';
+import { affine, exp, log1p, neg as negate } from '../autodiff/ops/unary.ts';
+import { type Tensor, tensor } from '../autodiff/tensor.ts';
+import { anchorLosses } from './objective.ts';
+
+/**
+ * How the effect of negatives is written, with P_k the softmax mass of the removed in row (column) k of the kept:
+ * `corrected` Σ P_k, the first-order coefficient; `published` Σ 1/P_k, as printed; `exact` Σ −log(1 − P_k).
+ */
+export type NegForm = 'corrected' | 'published' | 'exact';
+
+/** A value split by direction. */
+export interface Directions {
+  readonly t2i: Tensor;
+  readonly i2t: Tensor;
+}
+
+const FAR = -1e30;
+
+/** 1 at the given positions, 0 elsewhere, (n). */
+function indicator(like: Tensor, positions: readonly number[]): Tensor {
+  const values = new Float64Array(like.shape[0]);
+  for (const i of positions) values[i] = 1;
+  return tensor(like.device, values);
+}
+
+/** Pos(E): both loss terms of every removed anchor, candidates being the whole batch. */
+export function pos(s: Tensor, removed: readonly number[]): Directions {
+  const { t2i, i2t } = anchorLosses(s);
+  const e = indicator(s, removed);
+  return { t2i: sum(mul(e, t2i)), i2t: sum(mul(e, i2t)) };
+}
+
+/** log P_k for every row (axis 1) or column (axis 0): the share of the removed in the softmax of k. */
+function logShare(s: Tensor, removed: Tensor, axis: 0 | 1): Tensor {
+  const masked = affine(removed, -FAR, FAR);
+  const only = add(s, axis === 1 ? masked : reshape(masked, [s.shape[0], 1]));
+  return sub(logSumExp(only, axis), logSumExp(s, axis));
+}
+
+/** −log(1 − P), also where P is close to 1: there from log of the share of the kept. */
+function minusLogRest(logP: Tensor, logRest: Tensor): Tensor {
+  const p = exp(logP);
+  const small = where(greaterEqual(p, full(p.device, p.shape, 0.5)), zeros(p.device, p.shape), p);
+  return where(greaterEqual(p, full(p.device, p.shape, 0.5)), negate(logRest), negate(log1p(negate(small))));
+}
+
+/** Neg(E) in one of its forms, summed over the kept. */
+export function neg(s: Tensor, removed: readonly number[], form: NegForm): Directions {
+  const e = indicator(s, removed);
+  const kept = affine(e, -1, 1);
+  const part = (axis: 0 | 1): Tensor => {
+    const logP = logShare(s, e, axis);
+    if (form === 'corrected') return sum(mul(kept, exp(logP)));
+    if (form === 'published') return sum(mul(kept, exp(negate(logP))));
+    return sum(mul(kept, minusLogRest(logP, logShare(s, kept, axis))));
+  };
+  return { t2i: part(1), i2t: part(0) };
+}
+
+/** The batch loss with the rows and columns of the removed dropped; 0 where nothing is left. */
+export function removedLoss(s: Tensor, removed: readonly number[]): Tensor {
+  const kept = Array.from({ length: s.shape[0] }, (_, i) => i).filter((i) => !removed.includes(i));
+  if (kept.length === 0) return sum(affine(s, 0, 0));
+  const index = tensor(s.device, Int32Array.from(kept), [kept.length], 'int');
+  return contrastive(permute(gather(permute(gather(s, index)), index)));
+}
+
+/** Pos and Neg of every pair alone, (B) each: what a forward-mode sweep turns into all scores at once. */
+export interface PairTerms {
+  readonly pos: Directions;
+  readonly neg: Directions;
+}
+
+/** Pos_n and Neg_n for E = {n}, all n. */
+export function pairTerms(s: Tensor, form: NegForm): PairTerms {
+  const n = s.shape[0];
+  const off = tensor(
+    s.device,
+    Float64Array.from({ length: n * n }, (_, i) => (i % (n + 1) === 0 ? 0 : 1)),
+    [n, n],
+  );
+  const share = (p: Tensor, logits: Tensor, axis: 0 | 1): Tensor => {
+    if (form === 'corrected') return mul(p, off);
+    if (form === 'exact') return negate(log1p(negate(mul(p, off))));
+    return mul(exp(sub(logSumExp(logits, axis, { keepDims: true }), logits)), off);
+  };
+  const rows = share(softmax(s), s, 1);
+  const columns = share(permute(softmax(permute(s))), s, 0);
+  return { pos: anchorLosses(s), neg: { t2i: sum(rows, 0), i2t: sum(columns, 1) } };
+}
