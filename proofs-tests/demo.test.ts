@@ -149,7 +149,16 @@ describe('training', () => {
   it('the derivative check fails where a gradient or a curvature is wrong', async () => {
     const device = await openDevice({ kind: 'cpu' });
     const theta = initTwoTower(device, createRng(0), { text: 2, image: 2, hidden: 3, shared: 2 });
-    const [text, image] = [tensor(device, [[1, 2], [-1, 1]]), tensor(device, [[1, 0], [0.5, 1]])]; // prettier-ignore
+    const [text, image] = [
+      tensor(device, [
+        [1, 2],
+        [-1, 1],
+      ]),
+      tensor(device, [
+        [1, 0],
+        [0.5, 1],
+      ]),
+    ];
     const batch = { text, image };
     const right = (p: TwoTower, b: PairBatch): Tensor => batchLoss(p, b, 0.5);
     const constantCaptions = (p: TwoTower, b: PairBatch): Tensor => {

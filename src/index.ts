@@ -73,7 +73,18 @@ export { type Bilinear, bilinear } from './models/bilinear.ts';
 export type { Embeddings, Model, PairBatch } from './models/model.ts';
 export { negativeIF, negOf, positiveIF, posOf } from './ecif/influence.ts';
 export { batchLoss, type Problem, similarities, totalLoss } from './ecif/objective.ts';
-export { lossWithout, removeByInfluence, removeByNewton } from './ecif/removal.ts';
+export {
+  lossWithout,
+  type Removal,
+  removalOf,
+  removeByInfluence,
+  removeByNewton,
+  removeKrylov,
+  removeLinear,
+  removeNeumann,
+  removeRescaled,
+  type Rescaled,
+} from './ecif/removal.ts';
 export { minimise, type Minimum } from './ecif/retrain.ts';
 export { type PairScore, pairScores, relativeScore } from './ecif/scores.ts';
 export { type Seg, type Segment, segOf } from './ecif/seg.ts';

@@ -11,7 +11,7 @@ import type { Bilinear } from '../models/bilinear.ts';
 import { type ConvexFile, placeConvex } from './convex-file.ts';
 import { negateTree, negativeIF, negOf, positiveIF, posOf } from './influence.ts';
 import { batchLoss, similarities, totalLoss } from './objective.ts';
-import { lossWithout, removeByInfluence, removeByNewton } from './removal.ts';
+import { lossWithout, removalOf, removeByInfluence, removeByNewton } from './removal.ts';
 import { minimise } from './retrain.ts';
 import { pairScores, relativeScore } from './scores.ts';
 import { segOf } from './seg.ts';
@@ -81,7 +81,7 @@ export async function convexQuantities(file: ConvexFile, device: Device): Promis
   const positive = await positiveIF(problem, theta, seg, h);
   const negative = await perForm((form) => negativeIF(problem, theta, seg, form, h));
   const byInfluence = await perForm(async (form) => removeByInfluence(theta, positive, negative[form]));
-  const byNewton = await removeByNewton(problem, theta, seg);
+  const byNewton = await removeByNewton(removalOf(problem, theta, seg, h));
   const retrained = (await minimise(lossWithout(problem, seg), theta)).theta;
   const evaluation = (t: Bilinear): Tensor => batchLoss(problem.model, t, validation);
   const g = await gradientOf(evaluation);

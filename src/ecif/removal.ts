@@ -1,15 +1,19 @@
-// Removing pairs from a trained model without training again.
+// Removing pairs from a trained model without training again: the ladder of estimators, from the printed one upward.
 
+import { EcifError } from '../array/errors.ts';
 import { treeFrom, treeLeaves } from '../array/tree.ts';
+import { hvp } from '../autodiff/curvature.ts';
 import { add, combine } from '../autodiff/ops/binary.ts';
 import { contrastive } from '../autodiff/ops/contrastive.ts';
+import { disposeTree, scope, type Tensor } from '../autodiff/tensor.ts';
 import { grad } from '../autodiff/transforms.ts';
-import { scope, type Tensor } from '../autodiff/tensor.ts';
+import { lu, luSolve } from '../linalg/lu.ts';
+import { treeSpace } from '../linalg/tree-space.ts';
 import { negOf, posOf } from './influence.ts';
 import { decayTerm, type Problem, similarities } from './objective.ts';
 import type { Seg } from './seg.ts';
-import { curvatureAt } from './solver.ts';
-import { removedLoss } from './terms.ts';
+import { curvatureAt, type CurvatureSolver } from './solver.ts';
+import { type NegForm, removedLoss } from './terms.ts';
 
 /** The objective after true removal: rows and columns of the removed pairs dropped. */
 export function lossWithout<T, B>({ model, batches, decay }: Problem<T, B>, seg: Seg): (theta: T) => Tensor {
@@ -25,7 +29,7 @@ export function lossWithout<T, B>({ model, batches, decay }: Problem<T, B>, seg:
 }
 
 /** a + k·b of two trees. */
-export const addTrees = <T>(a: T, k: number, b: T): T => {
+const addTrees = <T>(a: T, k: number, b: T): T => {
   const other = treeLeaves<Tensor>(b);
   return treeFrom(
     a,
@@ -37,11 +41,127 @@ export const addTrees = <T>(a: T, k: number, b: T): T => {
 export const removeByInfluence = <T>(theta: T, positiveIF: T, negativeIF: T): T =>
   scope(() => addTrees(addTrees(theta, -1, positiveIF), -1, negativeIF));
 
-/** Newton removal: θ̃ = θ̂ + H₋⁻¹(∇Pos + ∇Neg_exact), with H₋ the Hessian after true removal. */
-export async function removeByNewton<T, B>(problem: Problem<T, B>, theta: T, seg: Seg): Promise<T> {
-  const lost = (t: T): Tensor => add(posOf(problem, seg)(t), negOf(problem, seg, 'exact')(t));
-  const h = await curvatureAt(lossWithout(problem, seg), theta);
-  const step = await h.solve(scope(() => grad(lost)(theta)));
-  h.dispose();
-  return scope(() => addTrees(theta, 1, step));
+/** What every estimator of one removal starts from. */
+export interface Removal<T> {
+  readonly theta: T;
+  /** H at θ̂. */
+  readonly h: CurvatureSolver<T>;
+  /** Pos + Neg in one form, as a function of the parameters. */
+  lost(form: NegForm): (theta: T) => Tensor;
+  /** The loss after true removal, F. */
+  readonly without: (theta: T) => Tensor;
+}
+
+/** Prepares the removal of a set from a model trained to θ̂. */
+export const removalOf = <T, B>(problem: Problem<T, B>, theta: T, seg: Seg, h: CurvatureSolver<T>): Removal<T> => ({
+  theta,
+  h,
+  lost: (form) => (t) => add(posOf(problem, seg)(t), negOf(problem, seg, form)(t)),
+  without: lossWithout(problem, seg),
+});
+
+/** One linear solve with H: θ̃ = θ̂ + H⁻¹(∇Pos + ∇Neg). `published` and `corrected` are ECIF, `exact` has no linearisation. */
+export async function removeLinear<T>({ theta, h, lost }: Removal<T>, form: NegForm): Promise<T> {
+  const step = await h.solve(scope(() => grad(lost(form))(theta)));
+  return moved(theta, step);
+}
+
+/** θ̂ + step; the step is given back. */
+function moved<T>(theta: T, step: T): T {
+  const result = scope(() => addTrees(theta, 1, step));
+  disposeTree(step);
+  return result;
+}
+
+/** Whether the guard of {@link removeRescaled} held, and the factor used. */
+export interface Rescaled<T> {
+  readonly theta: T;
+  readonly factor: number;
+  readonly guarded: boolean;
+}
+
+/**
+ * The exact gradient's step x = H⁻¹g at the length that minimises the quadratic model with H₋ = H − ΔH:
+ * x·(xᵀg)/(xᵀg − xᵀΔH·x). One solve and one Hessian product of the touched batches; factor 1 where that is not convex.
+ */
+export async function removeRescaled<T>({ theta, h, lost }: Removal<T>): Promise<Rescaled<T>> {
+  const space = treeSpace<T>();
+  const g = scope(() => grad(lost('exact'))(theta));
+  const x = await h.solve(g);
+  const dx = scope(() => hvp(lost('exact'), theta, x));
+  const [xg, xdx] = await space.dots([
+    [x, g],
+    [x, dx],
+  ]);
+  const guarded = !(xg - xdx > 0);
+  const factor = guarded ? 1 : xg / (xg - xdx);
+  const result = scope(() => addTrees(theta, factor, x));
+  disposeTree([g, x, dx]);
+  return { theta: result, factor, guarded };
+}
+
+/** Two terms of the Neumann series of H₋⁻¹: θ̂ + x + H⁻¹ΔH·x. Two solves. */
+export async function removeNeumann<T>({ theta, h, lost }: Removal<T>): Promise<T> {
+  const x = await h.solve(scope(() => grad(lost('exact'))(theta)));
+  const y = await h.solve(scope(() => hvp(lost('exact'), theta, x)));
+  const result = scope(() => addTrees(addTrees(theta, 1, x), 1, y));
+  disposeTree([x, y]);
+  return result;
+}
+
+/**
+ * The minimiser of the quadratic model with H₋ over span{x, H⁻¹ΔH·x, …} of k vectors; k solves.
+ * @param k at least 1
+ */
+export async function removeKrylov<T>({ theta, h, lost }: Removal<T>, k: number): Promise<T> {
+  if (!(Number.isInteger(k) && k >= 1)) throw new EcifError(`removeKrylov: k = ${k}; take a whole number ≥ 1`);
+  const space = treeSpace<T>();
+  const g = scope(() => grad(lost('exact'))(theta));
+  // H·v of each basis vector is what it was solved from.
+  const [basis, images, differences]: [T[], T[], T[]] = [[], [g], []];
+  for (let i = 0; i < k; i++) {
+    const v = await h.solve(images[i]);
+    basis.push(v);
+    differences.push(scope(() => hvp(lost('exact'), theta, v)));
+    images.push(differences[i]);
+  }
+  const pairs = basis.flatMap((v) => [
+    [v, g],
+    ...basis.flatMap((_, j) => [
+      [v, images[j]],
+      [v, differences[j]],
+    ]),
+  ]);
+  const dots = await space.dots(pairs as [T, T][]);
+  const width = 1 + 2 * k;
+  const right = Float64Array.from(basis, (_, i) => dots[i * width]);
+  const matrix = Float64Array.from({ length: k * k }, (_, at) => {
+    const first = Math.floor(at / k) * width + 1 + 2 * (at % k);
+    return dots[first] - dots[first + 1];
+  });
+  const coefficients = luSolve(lu(matrix, k), right);
+  const result = space.combine([1, ...coefficients], [theta, ...basis]);
+  disposeTree([g, basis, differences]);
+  return result;
+}
+
+/**
+ * Newton removal: steps −∇²F(θ)⁻¹∇F(θ) on the loss after true removal. The first one, from a stationary θ̂, is
+ * H₋⁻¹(∇Pos + ∇Neg_exact) with H₋ the Hessian after removal.
+ */
+export async function removeByNewton<T>(
+  { theta, without }: Pick<Removal<T>, 'theta' | 'without'>,
+  steps = 1,
+): Promise<T> {
+  let current = theta;
+  for (let i = 0; i < steps; i++) {
+    const at = current;
+    const h = await curvatureAt(without, at);
+    const step = await h.solve(scope(() => grad(without)(at)));
+    h.dispose();
+    current = scope(() => addTrees(at, -1, step));
+    disposeTree(step);
+    if (i > 0) disposeTree(at);
+  }
+  return current;
 }

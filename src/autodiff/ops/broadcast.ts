@@ -51,13 +51,21 @@ export function broadcastRule(name: string): (inputs: readonly Spec[]) => Spec {
 
 /** Shapes that broadcast in every way the kernels know; `a` and `b` change how the operands are drawn. */
 export function broadcastSamples(a: Partial<InputDomain> = {}, b: Partial<InputDomain> = {}): Sample<null>[] {
-  // prettier-ignore
   const pairs: [number[], number[]][] = [
-    [[3, 5], [3, 5]],
+    [
+      [3, 5],
+      [3, 5],
+    ],
     [[4, 8], [8]],
-    [[2, 1, 3], [4, 1]],
+    [
+      [2, 1, 3],
+      [4, 1],
+    ],
     [[], [3, 4]],
-    [[5, 4], [5, 1]],
+    [
+      [5, 4],
+      [5, 1],
+    ],
   ];
   return pairs.map(([p, q]) => ({
     inputs: [
