@@ -71,6 +71,7 @@ export {
 export * from './linalg/index.ts';
 export { type Bilinear, bilinear } from './models/bilinear.ts';
 export type { Embeddings, Model, PairBatch } from './models/model.ts';
+export { type Certificates, certificates, type PriorBounds, priorBounds } from './ecif/bounds.ts';
 export { negativeIF, negOf, positiveIF, posOf } from './ecif/influence.ts';
 export { batchLoss, type Problem, similarities, totalLoss } from './ecif/objective.ts';
 export {

@@ -1,16 +1,13 @@
 // ecif conformance: reference files made by other programs, every quantity computed here and compared.
 
-import { readFileSync, statSync } from 'node:fs';
 import { EcifError } from '../array/errors.ts';
 import type { Device } from '../device/open.ts';
 import { compareQuantities, type Comparison, convexQuantities, type Quantities } from '../ecif/conformance.ts';
 import { parseConvex } from '../ecif/convex-file.ts';
 import { defineCommand } from './command.ts';
 import { withDevice } from './devices.ts';
+import { readText } from './files.ts';
 import { printable } from './format.ts';
-
-/** Files beyond this are not reference files. */
-const LARGEST = 64 * 2 ** 20;
 
 /** What one file gave. */
 interface FileResult {
@@ -25,17 +22,6 @@ function toleranceOf(device: Device): (quantity: string) => number | null {
     if (device.kind === 'cpu') return published ? 1e-6 : 1e-8;
     return published ? null : 1e-3;
   };
-}
-
-function readText(path: string): string {
-  try {
-    const { size } = statSync(path);
-    if (size > LARGEST) throw new EcifError(`${path}: ${size} bytes, at most ${LARGEST}; is this a reference file?`);
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    if (error instanceof EcifError) throw error;
-    throw new EcifError(`${path}: cannot be read, ${(error as Error).message}; check the path`, { cause: error });
-  }
 }
 
 async function checkFile(path: string, device: Device): Promise<FileResult> {

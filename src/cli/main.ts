@@ -5,6 +5,7 @@ import { EcifError, NumericsError } from '../array/errors.ts';
 import { checkOperands, type Parsed, parseWords, UsageError, withDefaults } from './args.ts';
 import { type Command, type Context, GLOBAL_OPTIONS } from './command.ts';
 import { conformance } from './conformance.ts';
+import { convex } from './convex.ts';
 import { demo } from './demo.ts';
 import { commandHelp, programHelp } from './help.ts';
 import { info } from './info.ts';
@@ -13,7 +14,7 @@ import { nearest } from './suggest.ts';
 import { ownVersion } from './versions.ts';
 
 /** Every command, in the order of the help. */
-const COMMANDS: readonly Command[] = [demo, conformance, info];
+const COMMANDS: readonly Command[] = [demo, convex, conformance, info];
 
 function findCommand(name: string): Command {
   const found = COMMANDS.find((command) => command.name === name);

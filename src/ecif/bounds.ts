@@ -1,0 +1,165 @@
+// How far an edited model can be from the retrained one: bounds before the edit, certificates after it. For models whose
+// similarities are linear in the parameters; there F, the loss after true removal, is δ-strongly convex.
+
+import { hessian } from '../autodiff/curvature.ts';
+import { Flat } from '../autodiff/flat.ts';
+import { sub } from '../autodiff/ops/binary.ts';
+import { disposeTree, scope, type Tensor } from '../autodiff/tensor.ts';
+import { grad, linearize } from '../autodiff/transforms.ts';
+import { type Cholesky, cholesky, choleskySolve } from '../linalg/cholesky.ts';
+import { symmetricEigen } from '../linalg/symmetric-eigen.ts';
+import { negOf } from './influence.ts';
+import { type Problem, similarities, totalLoss } from './objective.ts';
+import { lossWithout } from './removal.ts';
+import type { Seg } from './seg.ts';
+
+type Vector = Float64Array;
+
+/** Bounds on ‖θ* − θ̃‖ for ECIF with the corrected Neg, θ* being retraining. */
+export interface PriorBounds {
+  /** C/(2δ)·‖A⁻¹g‖² + ‖(A⁻¹ − B⁻¹)g‖ + ‖B⁻¹e‖. */
+  readonly lipschitz: number;
+  /** λ/√a·ψ(ρ)/(1 − ρ) in place of the first term; null where ρ ≥ 1. */
+  readonly selfConcordant: number | null;
+}
+
+/** Bounds on ‖θ* − θ̃‖ at any candidate θ̃, from F there alone. */
+export interface Certificates {
+  /** ‖∇F‖/δ, always. */
+  readonly p1: number;
+  /** −log(1 − ρ)/(M·√a); null where ρ ≥ 1. */
+  readonly p2: number | null;
+  /** ‖A⁻¹∇F‖ + λ/√a·ψ(ρ)/(1 − ρ); null where ρ ≥ 1. */
+  readonly p3: number | null;
+}
+
+const dot = (a: Vector, b: Vector): number => a.reduce((s, x, i) => s + x * b[i], 0);
+const norm = (a: Vector): number => Math.sqrt(dot(a, a));
+const minus = (a: Vector, b: Vector): Vector => a.map((x, i) => x - b[i]);
+
+/** ψ(r) = (eʳ − 1 − r)/r. */
+const psi = (r: number): number => (r < 1e-4 ? r / 2 + (r * r) / 6 : (Math.expm1(r) - r) / r);
+
+/** The features of each log-sum-exp term that is left: z_kj = ∂S_kj/∂θ over the candidates j of k, both directions. */
+async function termFeatures<T, B>({ model, batches }: Problem<T, B>, theta: T, seg: Seg): Promise<Vector[][]> {
+  const flat = new Flat(theta);
+  const terms: Vector[][] = [];
+  for (const [m, members] of batches.entries()) {
+    const lin = scope(() => linearize((t: T) => similarities(model, t, members), theta));
+    const size = lin.value.shape[0];
+    const columns: ArrayLike<number>[] = [];
+    for (let i = 0; i < flat.size; i++) {
+      const unit = new Float64Array(flat.size);
+      unit[i] = 1;
+      const column = scope(() => lin.push(flat.toTree(unit)));
+      columns.push(await column.data());
+      column.dispose();
+    }
+    lin.dispose();
+    disposeTree(lin.value);
+    const feature = (k: number, j: number): Vector => Float64Array.from(columns, (c) => c[k * size + j]);
+    const removed = seg.find(({ batch }) => batch === m)?.positions ?? [];
+    const kept = Array.from({ length: size }, (_, i) => i).filter((i) => !removed.includes(i));
+    for (const k of kept)
+      terms.push(
+        kept.map((j) => feature(k, j)),
+        kept.map((j) => feature(j, k)),
+      );
+  }
+  return terms;
+}
+
+/** Largest distance within each term. */
+function diameters(terms: readonly (readonly Vector[])[]): number[] {
+  return terms.map((term) => {
+    let widest = 0;
+    for (let i = 0; i < term.length; i++)
+      for (let j = 0; j < i; j++) widest = Math.max(widest, norm(minus(term[i], term[j])));
+    return widest;
+  });
+}
+
+/** L⁻¹·v for A = L·Lᵀ, so that ‖L⁻¹v‖ = ‖v‖ in the norm of A⁻¹. */
+function whiten({ lower, n }: Cholesky, v: Vector): Vector {
+  const out = v.slice();
+  for (let i = 0; i < n; i++) {
+    for (let j = 0; j < i; j++) out[i] -= lower[i * n + j] * out[j];
+    out[i] /= lower[i * n + i];
+  }
+  return out;
+}
+
+/** F at one point: what both kinds of bounds are made of. */
+interface Local {
+  readonly gradient: Vector;
+  readonly factor: Cholesky;
+  /** λ_min of the Hessian. */
+  readonly least: number;
+  /** ‖∇F‖ in the norm of the inverse Hessian. */
+  readonly decrement: number;
+  /** Largest distance of two features of one term in that norm. */
+  readonly width: number;
+}
+
+async function localAt<T>(f: (theta: T) => Tensor, theta: T, terms: readonly (readonly Vector[])[]): Promise<Local> {
+  const { size, matrix } = await hessian(f, theta);
+  const factor = cholesky(matrix, size);
+  const gradient = await new Flat(theta).read(() => grad(f)(theta));
+  const white = terms.map((term) => term.map((z) => whiten(factor, z)));
+  return {
+    gradient,
+    factor,
+    least: symmetricEigen(matrix, size).values[0],
+    decrement: norm(whiten(factor, gradient)),
+    width: Math.max(0, ...diameters(white)),
+  };
+}
+
+/** λ/√a·ψ(ρ)/(1 − ρ) with ρ = M·λ: how far a Newton step is from the minimiser; null where ρ ≥ 1. */
+function newtonGap({ decrement, least, width }: Local): number | null {
+  const rho = width * decrement;
+  if (rho >= 1) return null;
+  return rho === 0 ? 0 : ((decrement / Math.sqrt(least)) * psi(rho)) / (1 - rho);
+}
+
+/**
+ * Bounds on the error of ECIF (corrected Neg) that are known before the edit.
+ * @param theta the trained parameters θ̂, stationary
+ */
+export async function priorBounds<T, B>(problem: Problem<T, B>, theta: T, seg: Seg): Promise<PriorBounds> {
+  const terms = await termFeatures(problem, theta, seg);
+  const local = await localAt(lossWithout(problem, seg), theta, terms);
+  const g = local.gradient.map((x) => -x);
+  const { size, matrix } = await hessian(totalLoss(problem), theta);
+  const before = cholesky(matrix, size);
+  const gap = (t: T): Tensor => sub(negOf(problem, seg, 'exact')(t), negOf(problem, seg, 'corrected')(t));
+  const e = await new Flat(theta).read(() => grad(gap)(theta));
+  const newton = choleskySolve(local.factor, g);
+  const rest = norm(minus(newton, choleskySolve(before, g))) + norm(choleskySolve(before, e));
+  // The Hessian of log-sum-exp over features of diameter d changes at most d³/(6√3) per unit of θ.
+  const lipschitz = diameters(terms).reduce((sum, d) => sum + d ** 3, 0) / (6 * Math.sqrt(3));
+  const first = newtonGap(local);
+  return {
+    lipschitz: (lipschitz / (2 * problem.decay)) * dot(newton, newton) + rest,
+    selfConcordant: first === null ? null : first + rest,
+  };
+}
+
+/**
+ * Certificates at an edited model: no retraining is needed to know how far it can be from the retrained one.
+ * @param theta any candidate θ̃
+ * @example const { p3 } = await certificates(problem, edited, seg);
+ */
+export async function certificates<T, B>(problem: Problem<T, B>, theta: T, seg: Seg): Promise<Certificates> {
+  const local = await localAt(lossWithout(problem, seg), theta, await termFeatures(problem, theta, seg));
+  const rho = local.width * local.decrement;
+  const gap = newtonGap(local);
+  const p1 = norm(local.gradient) / problem.decay;
+  if (gap === null) return { p1, p2: null, p3: null };
+  const root = Math.sqrt(local.least);
+  return {
+    p1,
+    p2: local.width === 0 ? local.decrement / root : -Math.log1p(-rho) / (local.width * root),
+    p3: norm(choleskySolve(local.factor, local.gradient)) + gap,
+  };
+}

@@ -1,0 +1,79 @@
+// Every removal estimator on one problem, side by side with retraining and with what can be certified of it.
+
+import { Flat } from '../autodiff/flat.ts';
+import { disposeTree, scope, type Tensor } from '../autodiff/tensor.ts';
+import { certificates, type Certificates } from './bounds.ts';
+import type { Problem } from './objective.ts';
+import { type Removal, removeByNewton, removeKrylov, removeLinear, removeNeumann, removeRescaled } from './removal.ts';
+import { minimise } from './retrain.ts';
+import type { Seg } from './seg.ts';
+
+/** One estimator of one removal. */
+export interface Estimate {
+  readonly rung: string;
+  /** ‖θ̃ − θ*‖/‖θ* − θ̂‖ with θ* from retraining: 1 is doing nothing. */
+  readonly parameterError: number;
+  /** Change of the evaluation loss at the edited parameters. */
+  readonly evaluationChange: number;
+  /** ‖θ̃ − θ*‖, and what is certified of it without knowing θ*. */
+  readonly distance: number;
+  readonly certificates: Certificates;
+}
+
+/** A removal by every rung. */
+export interface EstimateTable {
+  /** ‖θ* − θ̂‖. */
+  readonly change: number;
+  /** Change of the evaluation loss by retraining. */
+  readonly evaluationChange: number;
+  readonly estimates: readonly Estimate[];
+}
+
+/** The rungs, lowest first. */
+const RUNGS: Record<string, <T>(removal: Removal<T>) => Promise<T>> = {
+  nothing: ({ theta }) => Promise.resolve(theta),
+  published: (r) => removeLinear(r, 'published'),
+  corrected: (r) => removeLinear(r, 'corrected'),
+  'exact gradient': (r) => removeLinear(r, 'exact'),
+  rescaled: async (r) => (await removeRescaled(r)).theta,
+  Neumann: (r) => removeNeumann(r),
+  'Krylov 2': (r) => removeKrylov(r, 2),
+  Newton: (r) => removeByNewton(r),
+  'two Newton steps': (r) => removeByNewton(r, 2),
+};
+
+/**
+ * Runs every rung of the ladder on one removal and compares it with retraining.
+ * @param evaluation the loss whose change is of interest
+ */
+export async function estimateAll<T, B>(
+  problem: Problem<T, B>,
+  removal: Removal<T>,
+  seg: Seg,
+  evaluation: (theta: T) => Tensor,
+): Promise<EstimateTable> {
+  const { theta, without } = removal;
+  const flat = new Flat(theta);
+  const valueAt = async (t: T): Promise<number> => scope(() => evaluation(t)).item();
+  const apart = (a: Float64Array, b: Float64Array): number => Math.sqrt(a.reduce((s, x, i) => s + (x - b[i]) ** 2, 0));
+  const before = await valueAt(theta);
+  const retrained = (await minimise(without, theta)).theta;
+  const [truth, start] = [await flat.toVector(retrained), await flat.toVector(theta)];
+  const change = apart(truth, start);
+  const estimates: Estimate[] = [];
+  for (const [rung, run] of Object.entries(RUNGS)) {
+    const edited = await run(removal);
+    const distance = apart(await flat.toVector(edited), truth);
+    estimates.push({
+      rung,
+      parameterError: distance / change,
+      evaluationChange: (await valueAt(edited)) - before,
+      distance,
+      certificates: await certificates(problem, edited, seg),
+    });
+    if (edited !== theta) disposeTree(edited);
+  }
+  const evaluationChange = (await valueAt(retrained)) - before;
+  disposeTree(retrained);
+  return { change, evaluationChange, estimates };
+}
