@@ -176,6 +176,30 @@ const CASES: [string, () => unknown, new (m: string) => Error, string][] = [
     'scope: the function is async; await outside, or scope each synchronous part',
   ],
   [
+    'a fraction in a shape',
+    () => ecif.full(device, [1.5], 1),
+    ecif.ShapeError,
+    'full: [1.5] is not a shape; use whole numbers ≥ 0',
+  ],
+  [
+    'a fraction in a slice',
+    () => ecif.slice(t(4), [0.5], [2]),
+    ecif.ShapeError,
+    'slice: [0.5,2] is not a shape; use whole numbers ≥ 0',
+  ],
+  [
+    'an empty batch',
+    () => ecif.contrastive(t(0, 0)),
+    ecif.ShapeError,
+    'contrastive: similarities [0,0]; give square matrices (…, B, B)',
+  ],
+  [
+    'a number as tensor',
+    () => ecif.exp(3 as unknown as ecif.Tensor),
+    ecif.EcifError,
+    'exp: operand 0 is not a tensor; make one with tensor()',
+  ],
+  [
     'two devices',
     () => ecif.add(t(2), ecif.full(new CpuDevice(), [2], 1)),
     ecif.DeviceError,

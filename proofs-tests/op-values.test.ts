@@ -183,6 +183,8 @@ describe('indexing and layout', () => {
   it('stack, concat, slice, pad, permute, where', async () => {
     const [a, b] = [ecif.tensor(device, [1, 2]), ecif.tensor(device, [3, 4])];
     expect(await list(ecif.stack([a, b], 1))).toEqual([1, 3, 2, 4]);
+    expect(await list(ecif.stack([a, b], -1))).toEqual([1, 3, 2, 4]);
+    expect(ecif.stack([a, b], -2).shape).toEqual([2, 2]);
     expect(await list(ecif.concat([a, b]))).toEqual([1, 2, 3, 4]);
     const m = ecif.tensor(device, [
       [1, 2, 3],

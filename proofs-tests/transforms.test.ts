@@ -38,14 +38,14 @@ const tower = (t: Theta, input: Tensor): Tensor =>
 const similarities = (t: Theta): Tensor => ecif.mul(ecif.matmul(tower(t, x), tower(t, y), { form: 'nt' }), t.scale);
 const loss = (t: Theta): Tensor => ecif.contrastive(similarities(t));
 
-const flat = (t: Theta): Promise<Float64Array> => readFlat([...t.layers.flatMap(({ w, b }) => [w, b]), t.scale]);
+const flat = (t: Theta): Promise<Float64Array> => readFlat([...t.layers.flatMap(({ w, b }) => [b, w]), t.scale]);
 const theta = draw();
 const size = 24;
 
 /** The Jacobian of the similarities, column by column from central differences. */
 async function differencedJacobian(): Promise<Float64Array[]> {
   const h = 1e-6;
-  const leaves = [...theta.layers.flatMap(({ w, b }) => [w, b]), theta.scale];
+  const leaves = [...theta.layers.flatMap(({ w, b }) => [b, w]), theta.scale];
   const values = await ecif.readAll(leaves);
   const columns: Float64Array[] = [];
   for (let leaf = 0; leaf < leaves.length; leaf++) {
@@ -54,7 +54,7 @@ async function differencedJacobian(): Promise<Float64Array[]> {
         const moved = leaves.map((l, k) =>
           ecif.tensor(device, values[k].map((v, j) => (k === leaf && j === i ? v + by : v)) as Float64Array, l.shape),
         );
-        const [w0, b0, w1, b1, scale] = moved;
+        const [b0, w0, b1, w1, scale] = moved;
         return readFlat([
           similarities({
             layers: [
@@ -158,6 +158,41 @@ describe('trees of parameters', () => {
   });
 });
 
+describe('edges', () => {
+  it('trees match by key, whatever the order, and other keys are refused', async () => {
+    const f = ({ a }: { a: Tensor; b: Tensor }): Tensor => ecif.sum(ecif.mul(ecif.square(a), 3));
+    const [one, hundred] = [ecif.full(device, [2], 1), ecif.full(device, [2], 100)];
+    expect([...(await ecif.hvp(f, { a: one, b: one }, { b: hundred, a: one }).a.data())]).toEqual([6, 6]);
+    const space = ecif.treeSpace<Record<string, Tensor>>();
+    const [x, y] = [
+      { a: ecif.tensor(device, [1]), b: ecif.tensor(device, [2]) },
+      { b: ecif.tensor(device, [10]), a: ecif.tensor(device, [100]) },
+    ];
+    expect(await space.dots([[x, y]])).toEqual([120]);
+    const other = { a: one, c: one } as unknown as { a: Tensor; b: Tensor };
+    expect(() => ecif.hvp(f, { a: one, b: one }, other)).toThrow('such as c; give a tree of the same form');
+  });
+
+  it('powers have finite derivatives at 0 where they exist', async () => {
+    const zero = ecif.zeros(device, [1]);
+    const product = (p: number): Promise<number> =>
+      ecif.hvp((x: Tensor) => ecif.sum(ecif.pow(x, p)), zero, ecif.full(device, [1], 1)).item();
+    expect([await product(0), await product(1), await product(2)]).toEqual([0, 0, 2]);
+  });
+
+  it('a NaN or an infinity is not lost in a product with zeros', async () => {
+    const y = ecif.matmul(ecif.tensor(device, [[0, 1]]), ecif.tensor(device, [[NaN], [2]]));
+    expect(await y.item()).toBeNaN();
+    expect(await ecif.logSumExp(ecif.tensor(device, [-Infinity, -Infinity])).item()).toBe(-Infinity);
+  });
+
+  it('results are handles of their own', async () => {
+    const x = ecif.tensor(device, [1, 2]);
+    ecif.disposeTree([ecif.concat([x]), ecif.sum(x, [])]);
+    expect([...(await x.data())]).toEqual([1, 2]);
+  });
+});
+
 describe('memory', () => {
   it('leaves nothing behind but results', async () => {
     const own = new CpuDevice();
@@ -176,6 +211,9 @@ describe('memory', () => {
     const back = ecif.vjp(f, w);
     ecif.disposeTree([back.pull(ecif.keep(back.value)), back.value]);
     back.dispose();
+    const ggn = ecif.linearizeGgn((t: Tensor) => ecif.tanh(t), ecif.contrastive, w);
+    ggn.ggnvp(v).dispose();
+    ggn.dispose();
     await ecif.hessian(f, w);
     await ecif.checkGrads(f, w);
     expect(own.memory().buffers).toBe(before);
@@ -190,6 +228,9 @@ describe('memory', () => {
     };
     expect(() => ecif.grad(f)(w)).toThrow('stop');
     expect(() => ecif.hvp(f, w, w)).toThrow('stop');
+    expect(() => ecif.vjp(f, w)).toThrow('stop');
+    expect(() => ecif.linearize(f, w)).toThrow('stop');
+    expect(() => ecif.linearizeGrad(f, w)).toThrow('stop');
     expect(own.memory().buffers).toBe(1);
   });
 

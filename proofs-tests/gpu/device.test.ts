@@ -109,6 +109,57 @@ await describeGpu('storage larger than one binding', () => {
   });
 });
 
+await describeGpu('reads', () => {
+  it('a read returns the values at the time of the call, whatever is freed meanwhile', async () => {
+    const device = await open();
+    const x = ecif.tensor(device, [1, 2, 3]);
+    const first = x.data();
+    x.dispose();
+    const second = ecif.scope(() => [ecif.mul(ecif.tensor(device, [1, 2, 3]), 2)]);
+    const later = second[0].data();
+    ecif.disposeTree(second);
+    for (let i = 0; i < 8; i++) ecif.tensor(device, [7, 8, 9]);
+    expect([...(await first)]).toEqual([1, 2, 3]);
+    expect([...(await later)]).toEqual([2, 4, 6]);
+    expect(() => ecif.scope(() => ({ loss: ecif.sum(ecif.full(device, [2], 1)).item() }))).toThrow(
+      'scope: the function is async',
+    );
+    device.destroy();
+  });
+
+  it('with finite checks on, reads and ops may overlap, and every read after a fault reports it', async () => {
+    const device = await open({ checkFinite: true });
+    const x = ecif.tensor(device, [1, 2, 3]);
+    const pending = x.data();
+    const y = ecif.exp(x);
+    expect([...(await pending)]).toEqual([1, 2, 3]);
+    expect((await y.data())[0]).toBeCloseTo(Math.E, 5);
+    const bad = ecif.log(ecif.neg(x));
+    const both = await Promise.allSettled([bad.data(), bad.data()]);
+    expect(both.map((r) => r.status)).toEqual(['rejected', 'rejected']);
+    device.destroy();
+  });
+
+  it('a NaN stays a NaN, and infinities are infinite', async () => {
+    const device = await open();
+    const nan = ecif.tensor(device, [NaN, 1, 1, 1]);
+    for (const f of [ecif.relu, ecif.tanh, ecif.sigmoid, ecif.erf, ecif.gelu, ecif.quickGelu, ecif.sign, ecif.abs]) {
+      expect((await f(nan).data())[0]).toBeNaN();
+    }
+    expect((await ecif.maximum(nan, ecif.zeros(device, [4])).data())[0]).toBeNaN();
+    expect((await ecif.minimum(ecif.zeros(device, [4]), nan).data())[0]).toBeNaN();
+    expect((await ecif.clamp(nan, 0, 1).data())[0]).toBeNaN();
+    expect(await ecif.max(nan).item()).toBeNaN();
+    expect((await ecif.pow(ecif.tensor(device, [-2, 4]), 0.5).data())[0]).toBeNaN();
+    expect([...(await ecif.pow(ecif.tensor(device, [-2, 2]), 3).data())].map(Math.round)).toEqual([-8, 8]);
+    expect((await ecif.div(1, ecif.zeros(device, [1])).data())[0]).toBe(Infinity);
+    expect((await ecif.mul(ecif.full(device, [1], 0.5), Infinity).data())[0]).toBe(Infinity);
+    const product = ecif.matmul(ecif.tensor(device, [[NaN, 1]]), ecif.full(device, [2, 4], 1), { act: 'relu' });
+    expect((await product.data())[0]).toBeNaN();
+    device.destroy();
+  });
+});
+
 await describeGpu('memory', () => {
   it('a training loop holds no more after 200 steps than after 20', async () => {
     const device = await open();
@@ -145,6 +196,23 @@ await describeGpu('memory', () => {
     expect(device.memory().pooled).toBeLessThanOrEqual(2 ** 20);
     await device.trim();
     expect(device.memory().pooled).toBe(0);
+    device.destroy();
+  });
+
+  it('deep graphs again and again: few buffers are kept, and nothing runs out', async () => {
+    const device = await open();
+    const [x, v] = [ecif.tensor(device, [0.5, 0.25]), ecif.tensor(device, [1, 1])];
+    const chain = (t: Tensor): Tensor => {
+      let z = t;
+      for (let i = 0; i < 1500; i++) z = ecif.tanh(ecif.mul(z, t));
+      return ecif.sum(z);
+    };
+    for (let pass = 0; pass < 4; pass++) {
+      const product = ecif.hvp(chain, x, v);
+      await product.data();
+      product.dispose();
+    }
+    expect(device.memory().buffers).toBeLessThan(5000);
     device.destroy();
   });
 
@@ -268,10 +336,17 @@ await describeGpu('kernels', () => {
     const cpu = new CpuDevice();
     const devices = [await open(), await open({ portable: true })];
     const rng = ecif.createRng(5);
-    for (let i = 0; i < 24; i++) {
-      const [m, n, k] = [1 + rng.int(70), 1 + rng.int(70), 1 + rng.int(70)].map((v, j) =>
+    const tall = [
+      [200, 197, 64],
+      [320, 64, 32],
+      [129, 256, 20],
+      [97, 130, 8],
+    ];
+    for (let i = 0; i < 24 + 3 * tall.length; i++) {
+      const random = [1 + rng.int(70), 1 + rng.int(70), 1 + rng.int(70)].map((v, j) =>
         (i >> j) & 1 ? v : 4 * Math.ceil(v / 4),
       );
+      const [m, n, k] = tall[Math.floor(i / 3) - 8] ?? random;
       const form = (['nn', 'nt', 'tn'] as const)[i % 3];
       const run = (d: ecif.Device): Tensor => {
         const a = form === 'tn' ? normal(d, i, k, m) : normal(d, i, m, k);

@@ -22,7 +22,7 @@ function scaled(op: Op<unknown>, scale: number): Op<unknown>['gpu'] {
     const n = Math.ceil(call.y.size / 4);
     call.device.dispatch(call.op, unary, {
       buffers: { x: spare, y: call.y },
-      params: { n, p: scale, q: 0 },
+      params: { n, p: scale, q: 0, missing: 0 },
       constants: { OP: AFFINE },
       workgroups: grid(n, 64),
     });

@@ -59,15 +59,17 @@ export class Case {
   readonly free: readonly number[];
   readonly #rng: Rng;
 
-  constructor(op: Op<unknown>, sample: Sample<unknown>, seed: number) {
+  /** @param only differentiate this one input, the others being constants */
+  constructor(op: Op<unknown>, sample: Sample<unknown>, seed: number, only?: number) {
     this.#rng = createRng(seed);
     this.op = op;
     this.params = sample.params;
     this.domains = sample.inputs;
     this.values = sample.inputs.map((d) => draw(d, this.#rng));
-    this.free = [...sample.inputs.keys()].filter(
+    const free = [...sample.inputs.keys()].filter(
       (i) => typeof sample.inputs[i].draw === 'string' && sample.inputs[i].draw !== 'mask',
     );
+    this.free = only === undefined ? free : free.filter((i) => i === only);
   }
 
   /** Standard normals in the shape of the differentiated inputs. */

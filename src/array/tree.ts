@@ -7,16 +7,22 @@ const isNode = (x: unknown): x is readonly unknown[] | Record<string, unknown> =
 
 const isEmpty = (x: unknown): x is null | undefined => x === undefined || x === null;
 
-/** Leaves in a fixed order: list order, keys as inserted; `null` and `undefined` are no leaves. */
+/** Entries in a fixed order: lists as they are, keys sorted, so that trees with equal keys always match. */
+const entriesOf = (node: readonly unknown[] | Record<string, unknown>): [string, unknown][] => {
+  const entries = Object.entries(node);
+  return Array.isArray(node) ? entries : entries.sort(([a], [b]) => (a < b ? -1 : 1));
+};
+
+/** Leaves in a fixed order: list order, sorted keys; `null` and `undefined` are no leaves. */
 export function treeLeaves<L>(tree: unknown): L[] {
-  if (isNode(tree)) return Object.values(tree).flatMap((child) => treeLeaves<L>(child));
+  if (isNode(tree)) return entriesOf(tree).flatMap(([, child]) => treeLeaves<L>(child));
   return isEmpty(tree) ? [] : [tree as L];
 }
 
 /** Names of the leaves, `a.b.0`, in the order of {@link treeLeaves}. */
 export function treePaths(tree: unknown, prefix = ''): string[] {
   if (!isNode(tree)) return isEmpty(tree) ? [] : [prefix];
-  return Object.entries(tree).flatMap(([k, child]) => treePaths(child, prefix === '' ? k : `${prefix}.${k}`));
+  return entriesOf(tree).flatMap(([k, child]) => treePaths(child, prefix === '' ? k : `${prefix}.${k}`));
 }
 
 /** The tree of the same form with `f(leaf, index)` in place of every leaf. */
@@ -24,7 +30,7 @@ export function treeMap<L, T, R = T>(tree: T, f: (leaf: L, index: number) => unk
   let index = 0;
   const walk = (node: unknown): unknown => {
     if (Array.isArray(node)) return node.map(walk);
-    if (isNode(node)) return Object.fromEntries(Object.entries(node).map(([k, child]) => [k, walk(child)]));
+    if (isNode(node)) return Object.fromEntries(entriesOf(node).map(([k, child]) => [k, walk(child)]));
     return isEmpty(node) ? node : f(node as L, index++);
   };
   return walk(tree) as R;

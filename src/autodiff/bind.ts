@@ -5,12 +5,13 @@ import { sizeOf } from '../array/shape.ts';
 import type { CpuStorage } from '../device/cpu.ts';
 import type { GpuStorage } from '../device/webgpu/pool.ts';
 import type { Op } from './op.ts';
-import { Concrete, type Interpreter, own, type Tensor } from './tensor.ts';
+import { Concrete, type Interpreter, own, Tensor } from './tensor.ts';
 
 /** Applies an op to tensors. */
 export function bind<P>(op: Op<P>, inputs: readonly Tensor[], params: NoInfer<P>): Tensor {
   let top: Interpreter | null = null;
-  for (const x of inputs) {
+  for (const [i, x] of inputs.entries()) {
+    if (!(x instanceof Tensor)) throw new EcifError(`${op.name}: operand ${i} is not a tensor; make one with tensor()`);
     if (x.interpreter !== null && (top === null || x.interpreter.level > top.level)) top = x.interpreter;
   }
   return top === null ? evaluate(op, inputs as readonly Concrete[], params) : top.process(op, inputs, params);
@@ -32,20 +33,21 @@ function evaluate<P>(op: Op<P>, inputs: readonly Concrete[], params: P): Concret
   const x = inputs.map((t) => t.storageFor(op.name));
   const shapes = inputs.map((t) => t.shape);
   const size = sizeOf(shape);
-  if (device.kind === 'cpu') {
-    const y = device.alloc(size, dtype, op.name);
-    const arrays = (x as CpuStorage[]).map((s) => s.array as Float64Array);
-    if (size > 0) op.cpu({ x: arrays, y: y.array as Float64Array, shapes, shape, params });
-    if (device.checkFinite && !y.array.every(Number.isFinite))
-      throw new NumericsError(`${op.name}: gave a NaN or an infinity; check its inputs`);
-    return own(new Concrete(device, y, shape));
-  }
   const y = device.alloc(size, dtype, op.name);
   try {
-    if (size > 0) op.gpu({ op: op.name, device, x: x as GpuStorage[], y, shapes, shape, params });
-    if (device.checkFinite && dtype === 'real' && size > 0) device.watchFinite(op.name, y);
+    if (device.kind === 'cpu') {
+      const arrays = (x as CpuStorage[]).map((s) => s.array as Float64Array);
+      const { array } = y as CpuStorage;
+      if (size > 0) op.cpu({ x: arrays, y: array as Float64Array, shapes, shape, params });
+      if (device.checkFinite && !array.every(Number.isFinite)) {
+        throw new NumericsError(`${op.name}: gave a NaN or an infinity; check its inputs`);
+      }
+    } else if (size > 0) {
+      op.gpu({ op: op.name, device, x: x as GpuStorage[], y: y as GpuStorage, shapes, shape, params });
+      if (device.checkFinite && dtype === 'real') device.watchFinite(op.name, y as GpuStorage);
+    }
   } catch (error) {
-    device.free(y);
+    device.free(y as CpuStorage & GpuStorage);
     throw error;
   }
   return own(new Concrete(device, y, shape));

@@ -104,7 +104,10 @@ export function linearizeGgn<T, Z>(f: (theta: T) => Z, loss: (z: Z) => Tensor, t
   const middle = linearizeGrad(loss, forward.value);
   return {
     ggnvp: (v) => scope(() => back.pull(middle.hvp(forward.push(v)))),
-    dispose: () => [forward, back, middle].forEach((part) => part.dispose()),
+    dispose: () => {
+      for (const part of [forward, back, middle]) part.dispose();
+      disposeTree([forward.value, back.value, middle.value, middle.grad]);
+    },
   };
 }
 

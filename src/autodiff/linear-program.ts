@@ -88,6 +88,11 @@ export class LinearRecorder implements Interpreter {
     return new LinearProgram(used.reverse(), this.#inputs, results);
   }
 
+  /** Lets go of everything recorded. */
+  dispose(): void {
+    this.finish([]).dispose();
+  }
+
   #isMine(x: Tensor): x is Unknown {
     return x instanceof Unknown && x.interpreter === this;
   }

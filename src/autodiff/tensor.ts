@@ -158,9 +158,14 @@ export async function readAll(tensors: readonly Tensor[]): Promise<HostArray[]> 
   if (device === undefined) return [];
   if (concrete.some((t) => t.device !== device))
     throw new DeviceError('data: tensors of two devices; read each device by itself');
-  const storages = concrete.map((t) => t.storageFor('data'));
-  if (device.kind === 'cpu') return Promise.all(storages.map((s) => device.read(s as CpuStorage)));
-  return device.readMany(storages as GpuStorage[]);
+  const held = concrete.map((t) => t.alias('data', t.shape));
+  try {
+    const storages = held.map((t) => t.storageFor('data'));
+    if (device.kind === 'webgpu') return await device.readMany(storages as GpuStorage[]);
+    return await Promise.all(storages.map((s) => device.read(s as CpuStorage)));
+  } finally {
+    for (const handle of held) handle.dispose();
+  }
 }
 
 // ---- scopes -------------------------------------------------------------------------------------------------------
@@ -175,7 +180,8 @@ export function own<T extends Tensor>(tensor: T): T {
 }
 
 /**
- * Runs `f` and gives back the memory of every tensor made in it, except those in what it returns.
+ * Runs `f` and gives back the memory of every tensor made in it, except those in the tree that it returns (plain objects
+ * and arrays; what a Map or a class instance holds is freed).
  * @param f a synchronous function; await outside of it
  * @returns what `f` returned
  * @example const loss = scope(() => sum(square(sub(x, y))));
@@ -186,8 +192,11 @@ export function scope<T>(f: () => T): T {
   let result: T;
   try {
     result = f();
-    if (result instanceof Promise)
+    const promises = treeLeaves(result).filter((leaf) => leaf instanceof Promise);
+    if (promises.length > 0) {
+      for (const promise of promises) promise.catch(() => undefined); // the error below says what is wrong
       throw new EcifError('scope: the function is async; await outside, or scope each synchronous part');
+    }
   } catch (error) {
     for (const handle of own) handle.dispose();
     throw error;

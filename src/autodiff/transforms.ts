@@ -26,7 +26,9 @@ export const leavesOf = (op: string, tree: unknown): Tensor[] => {
   const leaves = treeLeaves<unknown>(tree);
   leaves.forEach((x, i) => {
     if (!(x instanceof Tensor))
-      throw new EcifError(`${op}: leaf ${treePaths(tree)[i]} is not a tensor; wrap numbers with tensor()`);
+      throw new EcifError(
+        `${op}: ${treePaths(tree)[i] === '' ? 'the parameter' : `leaf ${treePaths(tree)[i]}`} is not a tensor; wrap numbers with tensor()`,
+      );
   });
   return leaves as Tensor[];
 };
@@ -35,10 +37,13 @@ export const leavesOf = (op: string, tree: unknown): Tensor[] => {
 export function matching(op: string, theta: unknown, tangent: unknown): Tensor[] {
   const [leaves, tangents] = [leavesOf(op, theta), leavesOf(op, tangent)];
   const paths = treePaths(theta);
-  if (leaves.length !== tangents.length)
+  const found = treePaths(tangent);
+  if (paths.join() !== found.join()) {
+    const odd = found.find((path) => !paths.includes(path)) ?? paths.find((path) => !found.includes(path));
     throw new ShapeError(
-      `${op}: ${tangents.length} tangents for ${leaves.length} parameters; give a tree of the same form`,
+      `${op}: tangents for other parameters than there are, such as ${odd}; give a tree of the same form`,
     );
+  }
   leaves.forEach((x, i) => {
     if (!sameShape(x.shape, tangents[i].shape)) {
       throw new ShapeError(
@@ -104,6 +109,16 @@ export function grad<T>(f: (theta: T) => Tensor): (theta: T) => T {
   return (theta) => scope(() => valueAndGrad(f)(theta).grad);
 }
 
+/** Runs `f`; if it throws, what was recorded is given back. */
+function disposing<R>(recorder: { dispose(): void }, f: () => R): R {
+  try {
+    return f();
+  } catch (error) {
+    recorder.dispose();
+    throw error;
+  }
+}
+
 /** A function evaluated once, with the transpose of its derivative. */
 export interface Pullback<T, Y> {
   readonly value: Y;
@@ -121,7 +136,7 @@ export interface Pullback<T, Y> {
 export function vjp<T, Y>(f: (theta: T) => Y, theta: T): Pullback<T, Y> {
   return deeper((level) => {
     const tape = new Tape(level);
-    const { y, variables } = record(tape, f, theta);
+    const { y, variables } = disposing(tape, () => record(tape, f, theta));
     const outputs = leavesOf('vjp', y);
     const value = treeMap<Tensor, Y>(y, (x) => tape.lower(x));
     tape.open = false;
@@ -214,14 +229,8 @@ export function recordLinear<T, Y, A>(
       const leaves = leavesOf('linearize', theta);
       const unknowns = leaves.map((x) => recorder.input(x));
       const jvp = new Jvp(level + 1);
-      const { y, aux } = deeper(() =>
-        f(
-          treeFrom(
-            theta,
-            leaves.map((x, i) => new Dual(jvp, x, [unknowns[i]])),
-          ),
-        ),
-      );
+      const duals = leaves.map((x, i) => new Dual(jvp, x, [unknowns[i]]));
+      const { y, aux } = disposing(recorder, () => deeper(() => f(treeFrom(theta, duals))));
       jvp.open = false;
       const primal = (x: Tensor): Tensor => jvp.split(x, 1).primal;
       const map = recorder.finish(leavesOf('linearize', y).map((x) => jvp.split(x, 1).tangents[0]));

@@ -25,8 +25,7 @@ export class CpuDevice implements DeviceBase<CpuStorage> {
     this.reason = reason;
   }
 
-  alloc(size: number, dtype: Dtype, op: string): CpuStorage {
-    if (this.#destroyed) throw new DeviceError(`${op}: the cpu device was destroyed; open a new one`);
+  alloc(size: number, dtype: Dtype): CpuStorage {
     return this.#adopt(dtype === 'real' ? new Float64Array(size) : new Int32Array(size), dtype);
   }
 
@@ -60,6 +59,7 @@ export class CpuDevice implements DeviceBase<CpuStorage> {
   }
 
   #adopt(array: Float64Array | Int32Array, dtype: Dtype): CpuStorage {
+    if (this.#destroyed) throw new DeviceError('cpu: the device was destroyed; open a new one');
     this.#live += array.byteLength;
     this.#peak = Math.max(this.#peak, this.#live);
     this.#buffers++;

@@ -1,7 +1,7 @@
 // Parameter trees on a device as vectors, so that solvers and minimisers run where the model runs.
 
 import { ShapeError } from '../array/errors.ts';
-import { treeFrom, treeLeaves, treeMap } from '../array/tree.ts';
+import { treeFrom, treeLeaves, treeMap, treePaths } from '../array/tree.ts';
 import { combine, mul } from '../autodiff/ops/binary.ts';
 import { zeros } from '../autodiff/ops/layout.ts';
 import { sum } from '../autodiff/ops/reduce.ts';
@@ -27,10 +27,9 @@ export function treeSpace<T>(): Space<T> {
       const products = scope(() =>
         pairs.map(([a, b]) => {
           const [left, right] = [treeLeaves<Tensor>(a), treeLeaves<Tensor>(b)];
-          if (left.length !== right.length)
-            throw new ShapeError(
-              `dots: trees of ${left.length} and ${right.length} leaves; both must come from one space`,
-            );
+          if (treePaths(a).join() !== treePaths(b).join()) {
+            throw new ShapeError('dots: trees with other keys; both must come from one space');
+          }
           return left.map((x, i) => sum(mul(x, right[i])));
         }),
       );

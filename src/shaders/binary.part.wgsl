@@ -8,8 +8,8 @@ fn binary4(a: vec4f, b: vec4f) -> vec4f {
     case 1u: { return a - b; }
     case 2u: { return a * b; }
     case 3u: { return a / b; }
-    case 4u: { return max(a, b); }
-    case 5u: { return min(a, b); }
+    case 4u: { return keepNan4(keepNan4(max(a, b), b), a); }
+    case 5u: { return keepNan4(keepNan4(min(a, b), b), a); }
     case 6u: { return select(vec4f(0.0), vec4f(1.0), a >= b); }
     case 7u: { return select(vec4f(0.0), vec4f(1.0), a == b); }
     case 8u: { return (1.0 - a * a) * b; }

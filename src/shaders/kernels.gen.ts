@@ -234,8 +234,8 @@ fn binary4(a: vec4f, b: vec4f) -> vec4f {
     case 1u: { return a - b; }
     case 2u: { return a * b; }
     case 3u: { return a / b; }
-    case 4u: { return max(a, b); }
-    case 5u: { return min(a, b); }
+    case 4u: { return keepNan4(keepNan4(max(a, b), b), a); }
+    case 5u: { return keepNan4(keepNan4(min(a, b), b), a); }
     case 6u: { return select(vec4f(0.0), vec4f(1.0), a >= b); }
     case 7u: { return select(vec4f(0.0), vec4f(1.0), a == b); }
     case 8u: { return (1.0 - a * a) * b; }
@@ -251,6 +251,16 @@ fn binary4(a: vec4f, b: vec4f) -> vec4f {
 
 // Functions that WGSL lacks or that overflow on some drivers.
 
+// Whether each component is a NaN, by its bits: drivers may assume that comparisons never meet one.
+fn isNan4(x: vec4f) -> vec4<bool> {
+  return (bitcast<vec4u>(x) & vec4u(0x7fffffffu)) > vec4u(0x7f800000u);
+}
+
+// y, or x where that is a NaN: clamps, comparisons and select would otherwise turn it into a number.
+fn keepNan4(y: vec4f, x: vec4f) -> vec4f {
+  return select(y, x, isNan4(x));
+}
+
 // erf to 2e-7: x·P(x²) for |x| < 1, 1 − e^{−x²}·Q(1/(1+|x|/2)) up to 4, then ±1.
 fn erf4(x: vec4f) -> vec4f {
   let a = min(abs(x), vec4f(4.0));
@@ -263,15 +273,15 @@ fn erf4(x: vec4f) -> vec4f {
     vec4f(-0.053540617), vec4f(-0.057338737)), vec4f(0.40383837)), vec4f(0.10126825)), vec4f(0.33084068)),
     vec4f(0.27361816)), vec4f(6.0640875e-4));
   let far = 1.0 - tail * exp(-s);
-  return select(far, near, a < vec4f(1.0)) * select(vec4f(1.0), vec4f(-1.0), x < vec4f(0.0));
+  return keepNan4(select(far, near, a < vec4f(1.0)) * select(vec4f(1.0), vec4f(-1.0), x < vec4f(0.0)), x);
 }
 
 fn sigmoid4(x: vec4f) -> vec4f {
-  return 1.0 / (1.0 + exp(-clamp(x, vec4f(-80.0), vec4f(80.0))));
+  return keepNan4(1.0 / (1.0 + exp(-clamp(x, vec4f(-80.0), vec4f(80.0)))), x);
 }
 
 fn tanh4(x: vec4f) -> vec4f {
-  return tanh(clamp(x, vec4f(-15.0), vec4f(15.0)));
+  return keepNan4(tanh(clamp(x, vec4f(-15.0), vec4f(15.0))), x);
 }
 
 // log(1+x) = 2·atanh(x/(2+x)) near 0, where 1+x would round x away.
@@ -382,8 +392,8 @@ fn binary4(a: vec4f, b: vec4f) -> vec4f {
     case 1u: { return a - b; }
     case 2u: { return a * b; }
     case 3u: { return a / b; }
-    case 4u: { return max(a, b); }
-    case 5u: { return min(a, b); }
+    case 4u: { return keepNan4(keepNan4(max(a, b), b), a); }
+    case 5u: { return keepNan4(keepNan4(min(a, b), b), a); }
     case 6u: { return select(vec4f(0.0), vec4f(1.0), a >= b); }
     case 7u: { return select(vec4f(0.0), vec4f(1.0), a == b); }
     case 8u: { return (1.0 - a * a) * b; }
@@ -399,6 +409,16 @@ fn binary4(a: vec4f, b: vec4f) -> vec4f {
 
 // Functions that WGSL lacks or that overflow on some drivers.
 
+// Whether each component is a NaN, by its bits: drivers may assume that comparisons never meet one.
+fn isNan4(x: vec4f) -> vec4<bool> {
+  return (bitcast<vec4u>(x) & vec4u(0x7fffffffu)) > vec4u(0x7f800000u);
+}
+
+// y, or x where that is a NaN: clamps, comparisons and select would otherwise turn it into a number.
+fn keepNan4(y: vec4f, x: vec4f) -> vec4f {
+  return select(y, x, isNan4(x));
+}
+
 // erf to 2e-7: x·P(x²) for |x| < 1, 1 − e^{−x²}·Q(1/(1+|x|/2)) up to 4, then ±1.
 fn erf4(x: vec4f) -> vec4f {
   let a = min(abs(x), vec4f(4.0));
@@ -411,15 +431,15 @@ fn erf4(x: vec4f) -> vec4f {
     vec4f(-0.053540617), vec4f(-0.057338737)), vec4f(0.40383837)), vec4f(0.10126825)), vec4f(0.33084068)),
     vec4f(0.27361816)), vec4f(6.0640875e-4));
   let far = 1.0 - tail * exp(-s);
-  return select(far, near, a < vec4f(1.0)) * select(vec4f(1.0), vec4f(-1.0), x < vec4f(0.0));
+  return keepNan4(select(far, near, a < vec4f(1.0)) * select(vec4f(1.0), vec4f(-1.0), x < vec4f(0.0)), x);
 }
 
 fn sigmoid4(x: vec4f) -> vec4f {
-  return 1.0 / (1.0 + exp(-clamp(x, vec4f(-80.0), vec4f(80.0))));
+  return keepNan4(1.0 / (1.0 + exp(-clamp(x, vec4f(-80.0), vec4f(80.0)))), x);
 }
 
 fn tanh4(x: vec4f) -> vec4f {
-  return tanh(clamp(x, vec4f(-15.0), vec4f(15.0)));
+  return keepNan4(tanh(clamp(x, vec4f(-15.0), vec4f(15.0))), x);
 }
 
 // log(1+x) = 2·atanh(x/(2+x)) near 0, where 1+x would round x away.
@@ -1100,7 +1120,7 @@ fn activate(x: vec4f) -> vec4f {
     case 1u: { return x * cdf4(x); }
     case 2u: { return x * sigmoid4(1.702 * x); }
     case 3u: { return tanh4(x); }
-    case 4u: { return max(x, vec4f()); }
+    case 4u: { return keepNan4(max(x, vec4f()), x); }
     case 5u: { return sigmoid4(x); }
     default: { return x; }
   }
@@ -1183,6 +1203,16 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(subgroup_invocation_id) la
 
 // Functions that WGSL lacks or that overflow on some drivers.
 
+// Whether each component is a NaN, by its bits: drivers may assume that comparisons never meet one.
+fn isNan4(x: vec4f) -> vec4<bool> {
+  return (bitcast<vec4u>(x) & vec4u(0x7fffffffu)) > vec4u(0x7f800000u);
+}
+
+// y, or x where that is a NaN: clamps, comparisons and select would otherwise turn it into a number.
+fn keepNan4(y: vec4f, x: vec4f) -> vec4f {
+  return select(y, x, isNan4(x));
+}
+
 // erf to 2e-7: x·P(x²) for |x| < 1, 1 − e^{−x²}·Q(1/(1+|x|/2)) up to 4, then ±1.
 fn erf4(x: vec4f) -> vec4f {
   let a = min(abs(x), vec4f(4.0));
@@ -1195,15 +1225,15 @@ fn erf4(x: vec4f) -> vec4f {
     vec4f(-0.053540617), vec4f(-0.057338737)), vec4f(0.40383837)), vec4f(0.10126825)), vec4f(0.33084068)),
     vec4f(0.27361816)), vec4f(6.0640875e-4));
   let far = 1.0 - tail * exp(-s);
-  return select(far, near, a < vec4f(1.0)) * select(vec4f(1.0), vec4f(-1.0), x < vec4f(0.0));
+  return keepNan4(select(far, near, a < vec4f(1.0)) * select(vec4f(1.0), vec4f(-1.0), x < vec4f(0.0)), x);
 }
 
 fn sigmoid4(x: vec4f) -> vec4f {
-  return 1.0 / (1.0 + exp(-clamp(x, vec4f(-80.0), vec4f(80.0))));
+  return keepNan4(1.0 / (1.0 + exp(-clamp(x, vec4f(-80.0), vec4f(80.0)))), x);
 }
 
 fn tanh4(x: vec4f) -> vec4f {
-  return tanh(clamp(x, vec4f(-15.0), vec4f(15.0)));
+  return keepNan4(tanh(clamp(x, vec4f(-15.0), vec4f(15.0))), x);
 }
 
 // log(1+x) = 2·atanh(x/(2+x)) near 0, where 1+x would round x away.
@@ -1346,7 +1376,7 @@ fn activate(x: vec4f) -> vec4f {
     case 1u: { return x * cdf4(x); }
     case 2u: { return x * sigmoid4(1.702 * x); }
     case 3u: { return tanh4(x); }
-    case 4u: { return max(x, vec4f()); }
+    case 4u: { return keepNan4(max(x, vec4f()), x); }
     case 5u: { return sigmoid4(x); }
     default: { return x; }
   }
@@ -1420,6 +1450,16 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(local_invocation_id) local
 
 // Functions that WGSL lacks or that overflow on some drivers.
 
+// Whether each component is a NaN, by its bits: drivers may assume that comparisons never meet one.
+fn isNan4(x: vec4f) -> vec4<bool> {
+  return (bitcast<vec4u>(x) & vec4u(0x7fffffffu)) > vec4u(0x7f800000u);
+}
+
+// y, or x where that is a NaN: clamps, comparisons and select would otherwise turn it into a number.
+fn keepNan4(y: vec4f, x: vec4f) -> vec4f {
+  return select(y, x, isNan4(x));
+}
+
 // erf to 2e-7: x·P(x²) for |x| < 1, 1 − e^{−x²}·Q(1/(1+|x|/2)) up to 4, then ±1.
 fn erf4(x: vec4f) -> vec4f {
   let a = min(abs(x), vec4f(4.0));
@@ -1432,15 +1472,15 @@ fn erf4(x: vec4f) -> vec4f {
     vec4f(-0.053540617), vec4f(-0.057338737)), vec4f(0.40383837)), vec4f(0.10126825)), vec4f(0.33084068)),
     vec4f(0.27361816)), vec4f(6.0640875e-4));
   let far = 1.0 - tail * exp(-s);
-  return select(far, near, a < vec4f(1.0)) * select(vec4f(1.0), vec4f(-1.0), x < vec4f(0.0));
+  return keepNan4(select(far, near, a < vec4f(1.0)) * select(vec4f(1.0), vec4f(-1.0), x < vec4f(0.0)), x);
 }
 
 fn sigmoid4(x: vec4f) -> vec4f {
-  return 1.0 / (1.0 + exp(-clamp(x, vec4f(-80.0), vec4f(80.0))));
+  return keepNan4(1.0 / (1.0 + exp(-clamp(x, vec4f(-80.0), vec4f(80.0)))), x);
 }
 
 fn tanh4(x: vec4f) -> vec4f {
-  return tanh(clamp(x, vec4f(-15.0), vec4f(15.0)));
+  return keepNan4(tanh(clamp(x, vec4f(-15.0), vec4f(15.0))), x);
 }
 
 // log(1+x) = 2·atanh(x/(2+x)) near 0, where 1+x would round x away.
@@ -1671,10 +1711,15 @@ struct Partial {
   peak: f32,
 }
 
+// y, or x where that is a NaN.
+fn keepNan(y: f32, x: f32) -> f32 {
+  return select(y, x, (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u);
+}
+
 fn merge(p: Partial, q: Partial) -> Partial {
   switch (OP) {
     case 0u: { return Partial(p.value + q.value, 0.0); }
-    case 1u: { return Partial(max(p.value, q.value), 0.0); }
+    case 1u: { return Partial(keepNan(keepNan(max(p.value, q.value), q.value), p.value), 0.0); }
     default: {
       let peak = max(p.peak, q.peak);
       return Partial(p.value * exp(p.peak - peak) + q.value * exp(q.peak - peak), peak);
@@ -2043,7 +2088,7 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
 
 export const unary: Kernel<
   'x' | 'y',
-  'n' | 'p' | 'q',
+  'n' | 'p' | 'q' | 'missing',
   'OP'
 > = {
   name: 'unary',
@@ -2055,6 +2100,7 @@ export const unary: Kernel<
     { name: 'n', type: 'u32', offset: 0 },
     { name: 'p', type: 'f32', offset: 4 },
     { name: 'q', type: 'f32', offset: 8 },
+    { name: 'missing', type: 'u32', offset: 12 },
   ],
   paramBytes: 16,
   constants: ['OP'],
@@ -2069,6 +2115,7 @@ struct Params {
   n: u32,
   p: f32,
   q: f32,
+  missing: u32,
 }
 
 @group(0) @binding(0) var<storage, read> x: array<vec4f>;
@@ -2087,12 +2134,16 @@ fn main(@builtin(global_invocation_id) id: vec3u, @builtin(num_workgroups) group
 
 const QUICK = 1.702;
 
-// x^p; whole exponents are fine for negative x, where pow() is not.
-fn power4(x: vec4f, p: f32) -> vec4f {
-  let magnitude = pow(abs(x), vec4f(p));
-  let odd = p == floor(p) && fract(0.5 * p) != 0.0;
-  let signed = select(magnitude, magnitude * sign(x), odd);
-  return select(signed, vec4f(1.0), p == 0.0);
+// x^p for a constant p; a negative x has a power only where p is whole, and \`missing\`, a NaN, elsewhere.
+fn power4(x: vec4f, p: f32, missing: u32) -> vec4f {
+  let positive = pow(abs(x), vec4f(abs(p)));
+  let magnitude = select(positive, 1.0 / positive, p < 0.0);
+  let whole = p == floor(p);
+  let odd = whole && fract(0.5 * p) != 0.0;
+  let below = x < vec4f(0.0);
+  let signed = select(magnitude, -magnitude, below & vec4<bool>(odd));
+  let defined = select(signed, vec4f(bitcast<f32>(missing)), below & vec4<bool>(!whole));
+  return select(keepNan4(defined, x), vec4f(1.0), p == 0.0);
 }
 
 fn unary4(x: vec4f, p: f32, q: f32) -> vec4f {
@@ -2112,19 +2163,29 @@ fn unary4(x: vec4f, p: f32, q: f32) -> vec4f {
     case 12u: { return erf4(x); }
     case 13u: { return x * cdf4(x); }
     case 14u: { return x * sigmoid4(QUICK * x); }
-    case 15u: { return max(x, vec4f(0.0)); }
-    case 16u: { return power4(x, p); }
-    case 17u: { return min(max(x, vec4f(p)), vec4f(q)); }
+    case 15u: { return keepNan4(max(x, vec4f(0.0)), x); }
+    case 16u: { return power4(x, p, params.missing); }
+    case 17u: { return keepNan4(min(max(x, vec4f(p)), vec4f(q)), x); }
     case 18u: { return pdf4(x) * (2.0 - x * x); }
     case 19u: {
       let s = sigmoid4(QUICK * x);
       return QUICK * s * (1.0 - s) * (2.0 + QUICK * x * (1.0 - 2.0 * s));
     }
-    default: { return sign(x); }
+    default: { return keepNan4(sign(x), x); }
   }
 }
 
 // Functions that WGSL lacks or that overflow on some drivers.
+
+// Whether each component is a NaN, by its bits: drivers may assume that comparisons never meet one.
+fn isNan4(x: vec4f) -> vec4<bool> {
+  return (bitcast<vec4u>(x) & vec4u(0x7fffffffu)) > vec4u(0x7f800000u);
+}
+
+// y, or x where that is a NaN: clamps, comparisons and select would otherwise turn it into a number.
+fn keepNan4(y: vec4f, x: vec4f) -> vec4f {
+  return select(y, x, isNan4(x));
+}
 
 // erf to 2e-7: x·P(x²) for |x| < 1, 1 − e^{−x²}·Q(1/(1+|x|/2)) up to 4, then ±1.
 fn erf4(x: vec4f) -> vec4f {
@@ -2138,15 +2199,15 @@ fn erf4(x: vec4f) -> vec4f {
     vec4f(-0.053540617), vec4f(-0.057338737)), vec4f(0.40383837)), vec4f(0.10126825)), vec4f(0.33084068)),
     vec4f(0.27361816)), vec4f(6.0640875e-4));
   let far = 1.0 - tail * exp(-s);
-  return select(far, near, a < vec4f(1.0)) * select(vec4f(1.0), vec4f(-1.0), x < vec4f(0.0));
+  return keepNan4(select(far, near, a < vec4f(1.0)) * select(vec4f(1.0), vec4f(-1.0), x < vec4f(0.0)), x);
 }
 
 fn sigmoid4(x: vec4f) -> vec4f {
-  return 1.0 / (1.0 + exp(-clamp(x, vec4f(-80.0), vec4f(80.0))));
+  return keepNan4(1.0 / (1.0 + exp(-clamp(x, vec4f(-80.0), vec4f(80.0)))), x);
 }
 
 fn tanh4(x: vec4f) -> vec4f {
-  return tanh(clamp(x, vec4f(-15.0), vec4f(15.0)));
+  return keepNan4(tanh(clamp(x, vec4f(-15.0), vec4f(15.0))), x);
 }
 
 // log(1+x) = 2·atanh(x/(2+x)) near 0, where 1+x would round x away.

@@ -1,5 +1,15 @@
 // Functions that WGSL lacks or that overflow on some drivers.
 
+// Whether each component is a NaN, by its bits: drivers may assume that comparisons never meet one.
+fn isNan4(x: vec4f) -> vec4<bool> {
+  return (bitcast<vec4u>(x) & vec4u(0x7fffffffu)) > vec4u(0x7f800000u);
+}
+
+// y, or x where that is a NaN: clamps, comparisons and select would otherwise turn it into a number.
+fn keepNan4(y: vec4f, x: vec4f) -> vec4f {
+  return select(y, x, isNan4(x));
+}
+
 // erf to 2e-7: x·P(x²) for |x| < 1, 1 − e^{−x²}·Q(1/(1+|x|/2)) up to 4, then ±1.
 fn erf4(x: vec4f) -> vec4f {
   let a = min(abs(x), vec4f(4.0));
@@ -12,15 +22,15 @@ fn erf4(x: vec4f) -> vec4f {
     vec4f(-0.053540617), vec4f(-0.057338737)), vec4f(0.40383837)), vec4f(0.10126825)), vec4f(0.33084068)),
     vec4f(0.27361816)), vec4f(6.0640875e-4));
   let far = 1.0 - tail * exp(-s);
-  return select(far, near, a < vec4f(1.0)) * select(vec4f(1.0), vec4f(-1.0), x < vec4f(0.0));
+  return keepNan4(select(far, near, a < vec4f(1.0)) * select(vec4f(1.0), vec4f(-1.0), x < vec4f(0.0)), x);
 }
 
 fn sigmoid4(x: vec4f) -> vec4f {
-  return 1.0 / (1.0 + exp(-clamp(x, vec4f(-80.0), vec4f(80.0))));
+  return keepNan4(1.0 / (1.0 + exp(-clamp(x, vec4f(-80.0), vec4f(80.0)))), x);
 }
 
 fn tanh4(x: vec4f) -> vec4f {
-  return tanh(clamp(x, vec4f(-15.0), vec4f(15.0)));
+  return keepNan4(tanh(clamp(x, vec4f(-15.0), vec4f(15.0))), x);
 }
 
 // log(1+x) = 2·atanh(x/(2+x)) near 0, where 1+x would round x away.

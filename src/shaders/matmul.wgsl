@@ -77,7 +77,7 @@ fn activate(x: vec4f) -> vec4f {
     case 1u: { return x * cdf4(x); }
     case 2u: { return x * sigmoid4(1.702 * x); }
     case 3u: { return tanh4(x); }
-    case 4u: { return max(x, vec4f()); }
+    case 4u: { return keepNan4(max(x, vec4f()), x); }
     case 5u: { return sigmoid4(x); }
     default: { return x; }
   }

@@ -29,10 +29,15 @@ struct Partial {
   peak: f32,
 }
 
+// y, or x where that is a NaN.
+fn keepNan(y: f32, x: f32) -> f32 {
+  return select(y, x, (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u);
+}
+
 fn merge(p: Partial, q: Partial) -> Partial {
   switch (OP) {
     case 0u: { return Partial(p.value + q.value, 0.0); }
-    case 1u: { return Partial(max(p.value, q.value), 0.0); }
+    case 1u: { return Partial(keepNan(keepNan(max(p.value, q.value), q.value), p.value), 0.0); }
     default: {
       let peak = max(p.peak, q.peak);
       return Partial(p.value * exp(p.peak - peak) + q.value * exp(q.peak - peak), peak);

@@ -8,6 +8,7 @@ struct Params {
   n: u32,
   p: f32,
   q: f32,
+  missing: u32,
 }
 
 @group(0) @binding(0) var<storage, read> x: array<vec4f>;

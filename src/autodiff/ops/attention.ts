@@ -29,7 +29,8 @@ const attentionOp: Fused<AttentionParams> = {
     const fits =
       sameShape(qs.slice(0, -2), ks.slice(0, -2)) &&
       sameShape(ks.slice(0, -1), vs.slice(0, -1)) &&
-      qs.at(-1) === ks.at(-1);
+      qs.at(-1) === ks.at(-1) &&
+      (ks.at(-2) ?? 0) > 0;
     if (!fits)
       throw new ShapeError(
         `attention: queries ${formatShape(q.shape)}, keys ${formatShape(k.shape)}, values ${formatShape(v.shape)}; batch axes, widths and key counts must agree`,
@@ -60,6 +61,7 @@ const attentionOp: Fused<AttentionParams> = {
   samples: [
     { inputs: [N(2, 5, 4), N(2, 7, 4), N(2, 7, 3)], params: { scale: 0.5, causal: false } },
     { inputs: [N(2, 3, 6, 8), N(2, 3, 6, 8), N(2, 3, 6, 8)], params: { scale: 0.35, causal: true } },
+    { inputs: [N(2, 3, 8), N(2, 7, 8), N(2, 7, 4)], params: { scale: 0.35, causal: true } },
     { inputs: [N(3, 37, 16), N(3, 37, 16), N(3, 37, 16)], params: { scale: 0.25, causal: false } },
   ],
 };

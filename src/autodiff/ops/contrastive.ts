@@ -17,7 +17,7 @@ const N = (...shape: number[]): InputDomain => ({ shape, draw: 'normal' });
 function squareRule(op: string, inputs: readonly Spec[]): Spec {
   expectDtypes(op, inputs);
   const [m, n] = inputs[0].shape.slice(-2);
-  if (inputs[0].shape.length < 2 || m !== n)
+  if (inputs[0].shape.length < 2 || m !== n || n === 0)
     throw new ShapeError(`${op}: similarities ${formatShape(inputs[0].shape)}; give square matrices (…, B, B)`);
   return inputs[0];
 }

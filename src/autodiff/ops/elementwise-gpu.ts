@@ -7,6 +7,9 @@ import type { GpuStorage } from '../../device/webgpu/pool.ts';
 import { binary, binaryStrided, unary, where } from '../../shaders/kernels.gen.ts';
 import type { GpuCall } from '../op.ts';
 
+/** A quiet NaN as float32; WGSL cannot write one down. */
+export const NAN_BITS = 0x7fc00000;
+
 /** Axes a strided kernel can walk. */
 export const STRIDED_AXES = 6;
 
@@ -25,15 +28,12 @@ export const gpuUnary =
       const n = Math.ceil(w.size / 4);
       device.dispatch(op, unary, {
         buffers: { x: { storage: x, ...w }, y: { storage: y, ...w } },
-        params: { n, p: finite(p), q: finite(q) },
+        params: { n, p, q, missing: NAN_BITS },
         constants: { OP: code },
         workgroups: grid(n, 64),
       });
     }
   };
-
-/** Infinite bounds as the largest float32, which every driver compares alike. */
-const finite = (v: number): number => Math.min(Math.max(v, -3.4028234663852886e38), 3.4028234663852886e38);
 
 /** How binary.wgsl can read an operand: whole 0, scalar 1, repeated row 2, column 3; null if it cannot. */
 function readMode(shape: Shape, out: Shape): { mode: number; row: number } | null {

@@ -12,9 +12,7 @@ import { bind } from '../bind.ts';
 import { expectDtypes, expectRank, type GpuCall, type Primitive } from '../op.ts';
 import type { Tensor } from '../tensor.ts';
 import { gpuFill } from './copy.ts';
-
-/** A quiet NaN as float32. */
-const NAN_BITS = 0x7fc00000;
+import { NAN_BITS } from './elementwise-gpu.ts';
 
 /** An index as the CPU reference uses it; on WebGPU one out of range reads a NaN and adds nothing. */
 function checkIndex(op: string, index: number, below: number): number {

@@ -184,6 +184,7 @@ const concatOp: Primitive<number> = {
     const [{ shape, dtype }] = inputs;
     expectDtypes('concat', inputs, ...inputs.map(() => dtype));
     const fits =
+      Number.isInteger(axis) &&
       axis >= 0 &&
       axis < shape.length &&
       inputs.every((x) => x.shape.length === shape.length && x.shape.every((d, i) => i === axis || d === shape[i]));
@@ -261,27 +262,36 @@ export const permute = (x: Tensor, order: readonly number[] = x.shape.map((_, i)
   bind(permuteOp, [x], order);
 
 /** Repeats along axes of size one and new leading axes. */
-export const broadcastTo = (x: Tensor, shape: Shape): Tensor => bind(broadcastToOp, [x], shape);
+export function broadcastTo(x: Tensor, shape: Shape): Tensor {
+  checkShape('broadcastTo', shape);
+  return bind(broadcastToOp, [x], shape);
+}
 
 /** The box of the given size that starts at `begin`. */
-export const slice = (x: Tensor, begin: readonly number[], size: readonly number[]): Tensor =>
-  bind(sliceOp, [x], { begin, size });
+export function slice(x: Tensor, begin: readonly number[], size: readonly number[]): Tensor {
+  checkShape('slice', [...begin, ...size]);
+  return bind(sliceOp, [x], { begin, size });
+}
 
 /** Zeros of the given shape with `x` at `begin`. */
-export const pad = (x: Tensor, begin: readonly number[], shape: Shape): Tensor => bind(padOp, [x], { begin, shape });
+export function pad(x: Tensor, begin: readonly number[], shape: Shape): Tensor {
+  checkShape('pad', [...begin, ...shape]);
+  return bind(padOp, [x], { begin, shape });
+}
 
 /** Tensors one after another along an existing axis. */
 export function concat(parts: readonly Tensor[], axis = 0): Tensor {
   if (parts.length === 0) throw new ShapeError('concat: no tensors; give at least one');
-  return parts.length === 1 ? parts[0] : bind(concatOp, parts, axis < 0 ? axis + parts[0].shape.length : axis);
+  return parts.length === 1
+    ? reshape(parts[0], parts[0].shape)
+    : bind(concatOp, parts, axis < 0 ? axis + parts[0].shape.length : axis);
 }
 
-/** Tensors of one shape along a new axis. */
+/** Tensors of one shape along a new axis; −1 is the last. */
 export function stack(parts: readonly Tensor[], axis = 0): Tensor {
-  return concat(
-    parts.map((t) => reshape(t, t.shape.toSpliced(axis, 0, 1))),
-    axis,
-  );
+  const at = axis < 0 ? axis + (parts[0]?.shape.length ?? 0) + 1 : axis;
+  const raised = parts.map((t) => reshape(t, t.shape.toSpliced(at, 0, 1)));
+  return concat(raised, at);
 }
 
 /** `x` as a constant for differentiation. */
@@ -289,6 +299,7 @@ export const stopGradient = (x: Tensor): Tensor => bind(stopGradientOp, [x], nul
 
 /** A tensor with one value everywhere. */
 export function full(device: Device, shape: Shape, value: number): Tensor {
+  checkShape('full', shape);
   if (device.kind === 'cpu')
     return own(new Concrete(device, device.upload(new Float64Array(sizeOf(shape)).fill(value), 'real'), shape));
   const storage = device.alloc(sizeOf(shape), 'real', 'full');

@@ -19,7 +19,7 @@ import { reshape } from './layout.ts';
 import { gpuMatmul } from './matmul-gpu.ts';
 import { type MatmulParams, productSizes } from './matmul-params.ts';
 import { gelu, quickGelu, relu, sigmoid, tanh } from './unary.ts';
-import { logistic, normalCdf } from './special.ts';
+import { logistic, normalCdf, QUICK } from './special.ts';
 
 /** The batch axes of a product: of whichever operand has some; both must agree if both do. */
 function batchOf(op: string, a: Shape, b: Shape): Shape {
@@ -93,7 +93,6 @@ function cpuProduct(
     const row = y.subarray(i * n, (i + 1) * n);
     for (let p = 0; p < k; p++) {
       const factor = alpha * (form === 'nn' ? a[i * k + p] : a[p * m + i]);
-      if (factor === 0) continue;
       const other = b.subarray(p * n, (p + 1) * n);
       for (let j = 0; j < n; j++) row[j] += factor * other[j];
     }
@@ -103,7 +102,7 @@ function cpuProduct(
 const ACTIVATIONS: Record<MatmulAct, (x: number) => number> = {
   none: (x) => x,
   gelu: (x) => x * normalCdf(x),
-  quickGelu: (x) => x * logistic(1.702 * x),
+  quickGelu: (x) => x * logistic(QUICK * x),
   tanh: Math.tanh,
   relu: (x) => Math.max(x, 0),
   sigmoid: logistic,
@@ -217,7 +216,7 @@ const activatedMatmulOp: Fused<MatmulParams> = {
   cpu: cpuMatmul,
   gpu: gpuMatmul,
   define: (x, params) => APPLY[params.act](bind(matmulOp, x, { ...params, act: 'none' })),
-  samples: (['gelu', 'quickGelu', 'tanh', 'sigmoid'] as const).map((act) => ({
+  samples: (['gelu', 'quickGelu', 'tanh', 'relu', 'sigmoid'] as const).map((act) => ({
     inputs: [N([6, 8]), N([4, 8]), N([4])],
     params: { form: 'nt', alpha: 1, alpha2: null, addend: true, act },
   })),

@@ -95,13 +95,13 @@ export const greaterEqual = applyBinary(greaterEqualOp);
 /** 1 where a = b, else 0. */
 export const equal = applyBinary(equalOp);
 
-/** The larger of a and b, with broadcasting; at ties the derivative of `a`. */
+/** The larger of a and b, with broadcasting; at ties the derivative of `a`, or of the tensor if one is a number. */
 export function maximum(a: TensorLike, b: TensorLike): Tensor {
   if (typeof a === 'number') return clamp(b as Tensor, a, Infinity);
   return typeof b === 'number' ? clamp(a, b, Infinity) : bind(maximumOp, [a, b], null);
 }
 
-/** The smaller of a and b, with broadcasting; at ties the derivative of `a`. */
+/** The smaller of a and b, with broadcasting; at ties the derivative of `a`, or of the tensor if one is a number. */
 export function minimum(a: TensorLike, b: TensorLike): Tensor {
   if (typeof a === 'number') return clamp(b as Tensor, -Infinity, a);
   return typeof b === 'number' ? clamp(a, -Infinity, b) : bind(minimumOp, [a, b], null);

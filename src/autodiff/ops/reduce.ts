@@ -77,6 +77,7 @@ const foldMax: Fold = (x, first, length, step) => {
 };
 const foldLogSumExp: Fold = (x, first, length, step) => {
   const peak = foldMax(x, first, length, step);
+  if (peak === -Infinity) return peak;
   let total = 0;
   for (let r = 0; r < length; r++) total += Math.exp(x[first + r * step] - peak);
   return peak + Math.log(total);
@@ -184,7 +185,9 @@ const reduceWith =
   (op: Primitive<Reduction>) =>
   (x: Tensor, axes?: number | readonly number[], { keepDims = false } = {}): Tensor => {
     const list = normalizeAxes(op.name, axes, x.shape.length);
-    return list.length === 0 ? x : bind(op, [x], { axes: list, shape: reducedShape(x.shape, list, keepDims) });
+    return list.length === 0
+      ? reshape(x, x.shape)
+      : bind(op, [x], { axes: list, shape: reducedShape(x.shape, list, keepDims) });
   };
 
 /** Sum over axes (all unless told). */

@@ -60,6 +60,7 @@ const softmaxOp: Primitive<SoftmaxParams> = {
   samples: [
     { inputs: [{ shape: [3, 5], draw: 'normal' }], params: { causal: false } },
     { inputs: [{ shape: [2, 4, 4], draw: 'normal' }], params: { causal: true } },
+    { inputs: [{ shape: [2, 3, 5], draw: 'normal' }], params: { causal: true } },
     { inputs: [{ shape: [2, 300], draw: 'normal' }], params: { causal: false } },
   ],
 };

@@ -208,7 +208,8 @@ const powOp = unary({
   name: 'pow',
   code: 16,
   value: (x, { p }) => x ** p,
-  slope: (t, x, _y, { p }) => mul(t, affine(pow(x, p - 1), p, 0)),
+  // p = 0 and p = 1 apart: 0·x⁻¹ has no value at x = 0.
+  slope: (t, x, _y, { p }) => (p === 0 || p === 1 ? affine(t, p, 0) : mul(t, affine(pow(x, p - 1), p, 0))),
   keeps: 'inputs',
   domain: POSITIVE,
   params: [

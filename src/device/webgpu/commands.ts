@@ -22,7 +22,9 @@ interface Command {
 export const PARAM_SLOT = 256;
 const BATCH = 256;
 const EAGER = 64;
-const BIND_GROUPS = 8192;
+const BIND_GROUPS = 4096;
+/** Host memory held with each bind group. The collector does not see device memory; this lets it know of the rest. */
+const BALLAST = 2 ** 16;
 const RUN_AHEAD = 8;
 
 /** The queue of one device, from `record` to `submit`. */
@@ -36,7 +38,7 @@ export class CommandQueue {
   #slots = new Uint8Array(EAGER * PARAM_SLOT);
   #pending: Command[] = [];
   readonly #compiling = new Set<Pipeline>();
-  readonly #bindGroups = new Map<GPUBindGroupLayout, Map<string, GPUBindGroup>>();
+  readonly #bindGroups = new Map<GPUBindGroupLayout, Map<string, { group: GPUBindGroup; ballast: ArrayBuffer }>>();
   #bindGroupCount = 0;
   readonly #inFlight: Promise<void>[] = [];
   readonly #checks = new Set<Promise<void>>();
@@ -158,17 +160,17 @@ export class CommandQueue {
       this.#bindGroupCount = 0;
     }
     let groups = this.#bindGroups.get(layout);
-    if (groups === undefined) this.#bindGroups.set(layout, (groups = new Map<string, GPUBindGroup>()));
-    let group = groups.get(key);
-    if (group === undefined) {
-      const entries: GPUBindGroupEntry[] = bindings.map(({ buffer, offset, size }, binding) => ({
-        binding,
-        resource: { buffer, offset, size },
-      }));
-      entries.push({ binding: bindings.length, resource: { buffer: this.#uniform, size: PARAM_SLOT } });
-      groups.set(key, (group = this.#gpu.createBindGroup({ layout, entries })));
-      this.#bindGroupCount++;
-    }
+    if (groups === undefined) this.#bindGroups.set(layout, (groups = new Map()));
+    const known = groups.get(key);
+    if (known !== undefined) return known.group;
+    const entries: GPUBindGroupEntry[] = bindings.map(({ buffer, offset, size }, binding) => ({
+      binding,
+      resource: { buffer, offset, size },
+    }));
+    entries.push({ binding: bindings.length, resource: { buffer: this.#uniform, size: PARAM_SLOT } });
+    const group = this.#gpu.createBindGroup({ layout, entries });
+    groups.set(key, { group, ballast: new ArrayBuffer(BALLAST) });
+    this.#bindGroupCount++;
     return group;
   }
 

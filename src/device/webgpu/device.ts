@@ -40,7 +40,8 @@ export interface Dispatch<B extends string, P extends string, C extends string> 
 
 /** Window offsets are multiples of this many elements (256 bytes). */
 export const WINDOW_STEP = 64;
-const NO_FAULT = 0xffffffff;
+/** The flag before any fault; as an unsigned number it is larger than every ordinal. */
+const NO_FAULT = -1;
 /** Larger buffers for reading back are not kept. */
 const LARGEST_STAGING = 2 ** 24;
 
@@ -66,6 +67,8 @@ export class WebGpuDevice implements DeviceBase<GpuStorage> {
   #failure: DeviceError | null = null;
   #faultFlag: GpuStorage | null = null;
   #faultOps: string[] = [];
+  /** Settles when every check that was read back so far is known to be clean. */
+  #faults: Promise<void> = Promise.resolve();
 
   constructor(gpu: GPUDevice, info: GPUAdapterInfo, options: WebGpuOptions = {}) {
     this.gpu = gpu;
@@ -138,7 +141,7 @@ export class WebGpuDevice implements DeviceBase<GpuStorage> {
     const most = Math.floor(this.maxBindingBytes / 4 / unit) * unit;
     if (most === 0)
       throw new DeviceError(
-        `webgpu: ${unit * 4} bytes that must stay together exceed one binding of ${this.maxBindingBytes}`,
+        `webgpu: ${unit * 4} bytes that must stay together exceed one binding of ${this.maxBindingBytes}; split the tensor`,
       );
     const out = [];
     for (let offset = 0; offset < size; offset += most) out.push({ offset, size: Math.min(most, size - offset) });
@@ -147,7 +150,7 @@ export class WebGpuDevice implements DeviceBase<GpuStorage> {
 
   /** With {@link checkFinite} on, looks for NaN and infinities in `storage`; a later read reports the first op. */
   watchFinite(op: string, storage: GpuStorage): void {
-    this.#faultFlag ??= this.upload([NO_FAULT | 0], 'int');
+    this.#faultFlag ??= this.upload([NO_FAULT], 'int');
     this.#faultOps.push(op);
     for (const w of this.windows(storage.size)) {
       this.dispatch(op, finiteCheck, {
@@ -164,9 +167,33 @@ export class WebGpuDevice implements DeviceBase<GpuStorage> {
 
   /** Reads several storages with one wait. */
   async readMany(storages: readonly GpuStorage[]): Promise<HostArray[]> {
-    const sources = this.#faultFlag === null ? [...storages] : [...storages, this.#faultFlag];
     await this.#queue.flush();
     this.#throwIfFailed();
+    const [flag, ops] = [this.#faultFlag, this.#faultOps];
+    [this.#faultFlag, this.#faultOps] = [null, []];
+    const read = this.#copyOut(flag === null ? storages : [...storages, flag]);
+    if (flag !== null) {
+      const before = this.#faults;
+      this.#faults = read.then((out) => {
+        this.free(flag);
+        const op = ops[(out[storages.length] as Int32Array)[0]];
+        if (op !== undefined) throw new NumericsError(`${op}: gave a NaN or an infinity; check its inputs`);
+        return before;
+      });
+      this.#faults.catch(() => undefined); // every read that waits for it reports it
+    }
+    const faults = this.#faults;
+    const out = await read;
+    try {
+      await faults;
+    } finally {
+      if (this.#faults === faults) this.#faults = Promise.resolve();
+    }
+    return out.slice(0, storages.length);
+  }
+
+  /** Copies storages to the host, after everything submitted so far. */
+  async #copyOut(sources: readonly GpuStorage[]): Promise<HostArray[]> {
     const starts: number[] = [];
     let total = 0;
     for (const s of sources) {
@@ -194,7 +221,6 @@ export class WebGpuDevice implements DeviceBase<GpuStorage> {
     staging.unmap();
     if (staging.size > LARGEST_STAGING) staging.destroy();
     else this.#staging.get(staging.size)?.push(staging);
-    if (this.#faultFlag !== null) this.#raiseFault((out.pop() as Int32Array)[0] >>> 0);
     return out;
   }
 
@@ -270,14 +296,6 @@ export class WebGpuDevice implements DeviceBase<GpuStorage> {
     this.#staging.set(size, list);
     const usage = GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST;
     return list.pop() ?? this.#guardedCreate(size, 'read', () => this.gpu.createBuffer({ size, usage, label: 'read' }));
-  }
-
-  #raiseFault(ordinal: number): void {
-    const op = this.#faultOps[ordinal];
-    this.#faultOps = [];
-    if (this.#faultFlag !== null) this.free(this.#faultFlag);
-    this.#faultFlag = null;
-    if (ordinal !== NO_FAULT) throw new NumericsError(`${op}: gave a NaN or an infinity; check its inputs`);
   }
 
   #poison(error: DeviceError): void {

@@ -20,6 +20,8 @@ interface Block {
 }
 
 const SMALLEST = 256;
+/** Most buffers kept for reuse; each costs a mapping of the process, of which there are not many. */
+const MOST_POOLED = 4096;
 
 /** Rounds a request up to one of four steps per power of two, so that near-equal sizes share buffers. */
 export function sizeClass(bytes: number): number {
@@ -41,6 +43,7 @@ export class BufferPool {
   #nextId = 1;
   #live = 0;
   #pooled = 0;
+  #pooledCount = 0;
   #peak = 0;
   #buffers = 0;
 
@@ -71,18 +74,21 @@ export class BufferPool {
     const { id, buffer, bytes, lastUse } = storage;
     this.#live -= bytes;
     this.#pooled += bytes;
+    this.#pooledCount++;
     const list = this.#free.get(bytes) ?? [];
     if (list.length === 0) this.#free.set(bytes, list);
     list.push({ id, buffer, bytes, lastUse });
-    if (this.#pooled > this.#cap) this.trim(submitted, this.#cap / 2);
+    if (this.#pooled > this.#cap || this.#pooledCount > MOST_POOLED)
+      this.trim(submitted, this.#cap / 2, MOST_POOLED / 2);
   }
 
-  /** Destroys pooled blocks, largest first, until at most `target` bytes are pooled. */
-  trim(submitted: number, target: number): void {
+  /** Destroys pooled blocks, largest first, until at most `target` bytes in `count` blocks are pooled. */
+  trim(submitted: number, target: number, count = 0): void {
     for (const bytes of [...this.#free.keys()].sort((a, b) => b - a)) {
       const kept: Block[] = [];
       for (const block of this.#free.get(bytes) ?? []) {
-        if (this.#pooled <= target || block.lastUse > submitted) kept.push(block);
+        const enough = this.#pooled <= target && this.#pooledCount <= count;
+        if (enough || block.lastUse > submitted) kept.push(block);
         else this.#destroy(block);
       }
       this.#free.set(bytes, kept);
@@ -99,6 +105,7 @@ export class BufferPool {
     const at = submitted === Infinity ? list.length - 1 : list.findLastIndex((b) => b.lastUse <= submitted);
     if (at < 0) return undefined;
     this.#pooled -= bytes;
+    this.#pooledCount--;
     return list.splice(at, 1)[0];
   }
 
@@ -113,6 +120,7 @@ export class BufferPool {
   #destroy(block: Block): void {
     block.buffer.destroy();
     this.#buffers--;
+    this.#pooledCount--;
     this.#pooled -= block.bytes;
   }
 }
