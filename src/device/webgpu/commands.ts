@@ -23,6 +23,8 @@ export const PARAM_SLOT = 256;
 const BATCH = 256;
 const EAGER = 64;
 const BIND_GROUPS = 4096;
+/** Bind groups made without a break; past it commands wait for the next flush, which takes breaks. */
+const MADE_IN_A_ROW = 4096;
 /** Host memory held with each bind group. The collector does not see device memory; this lets it know of the rest. */
 const BALLAST = 2 ** 16;
 const RUN_AHEAD = 8;
@@ -37,6 +39,10 @@ export class CommandQueue {
   readonly #fail: (error: DeviceError) => void;
   #slots = new Uint8Array(EAGER * PARAM_SLOT);
   #pending: Command[] = [];
+  /** How many of the pending commands are submitted already. */
+  #sent = 0;
+  /** Bind groups made since the event loop last ran: only then are dropped ones given back. */
+  #madeInARow = 0;
   readonly #compiling = new Set<Pipeline>();
   readonly #bindGroups = new Map<GPUBindGroupLayout, Map<string, { group: GPUBindGroup; ballast: ArrayBuffer }>>();
   #bindGroupCount = 0;
@@ -59,7 +65,7 @@ export class CommandQueue {
     workgroups: readonly [number, number, number],
   ): number {
     const at = this.#pending.length * PARAM_SLOT;
-    if (at === this.#slots.length) {
+    if (at >= this.#slots.length) {
       const grown = new Uint8Array(this.#slots.length * 2);
       grown.set(this.#slots);
       this.#slots = grown;
@@ -68,7 +74,8 @@ export class CommandQueue {
     this.#pending.push({ op, pipeline, bindings, workgroups });
     if (pipeline.ready === null) this.#compiling.add(pipeline);
     this.recorded++;
-    if (this.#pending.length % EAGER === 0 && this.#compiled()) this.#submit();
+    const due = this.#pending.length % EAGER === 0 && this.#madeInARow < MADE_IN_A_ROW;
+    if (due && this.#compiled()) this.#submit(this.#pending.length);
     return this.recorded;
   }
 
@@ -85,7 +92,8 @@ export class CommandQueue {
         }
         waiting.forEach((p) => this.#compiling.delete(p));
       }
-      if (this.#compiled()) this.#submit();
+      if (this.#compiled()) this.#submit(this.#sent + BATCH);
+      if (this.#madeInARow >= MADE_IN_A_ROW) await this.#rest();
     }
   }
 
@@ -105,13 +113,21 @@ export class CommandQueue {
     return this.#compiling.size === 0;
   }
 
-  #submit(): void {
-    const pending = this.#pending;
-    this.#pending = [];
-    for (let start = 0; start < pending.length; start += BATCH) {
-      this.#submitBatch(pending.slice(start, start + BATCH), start * PARAM_SLOT);
+  /** Lets the event loop run once, so that bind groups nobody holds are given back. */
+  async #rest(): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve));
+    this.#madeInARow = 0;
+  }
+
+  /** Submits the pending commands before number `end`. */
+  #submit(end: number): void {
+    const stop = Math.min(end, this.#pending.length);
+    for (let first = this.#sent; first < stop; first += BATCH) {
+      this.#submitBatch(this.#pending.slice(first, Math.min(first + BATCH, stop)), first * PARAM_SLOT);
     }
-    this.submitted = this.recorded;
+    this.#sent = stop;
+    this.submitted = this.recorded - (this.#pending.length - stop);
+    if (stop === this.#pending.length) [this.#pending, this.#sent] = [[], 0];
   }
 
   /** Runs `submit`; an error in it is reported under the names in `ops`. */
@@ -171,12 +187,13 @@ export class CommandQueue {
     const group = this.#gpu.createBindGroup({ layout, entries });
     groups.set(key, { group, ballast: new ArrayBuffer(BALLAST) });
     this.#bindGroupCount++;
+    this.#madeInARow++;
     return group;
   }
 
   #drop(why: string): void {
-    this.#fail(new DeviceError(`${opsOf(this.#pending)}: ${why}`));
-    this.#pending = [];
+    this.#fail(new DeviceError(`${opsOf(this.#pending.slice(this.#sent))}: ${why}`));
+    [this.#pending, this.#sent] = [[], 0];
     this.#compiling.clear();
     this.submitted = this.recorded;
   }
