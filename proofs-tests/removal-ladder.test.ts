@@ -115,3 +115,19 @@ it('medians against retraining fall from rung to rung, and the published form is
   expect(median('krylov')).toBeLessThan(median('rescaled'));
   expect(median('newton 2')).toBeLessThan(median('krylov'));
 });
+
+it('no estimator leaves memory behind but its result', async () => {
+  const own = new CpuDevice();
+  const { problem, theta, h, seg, removal } = await trainedConvex(own, { seed: 5, remove: 2 });
+  const before = own.memory().buffers;
+  ecif.disposeTree([
+    await ecif.positiveIF(problem, theta, seg, h),
+    await ecif.negativeIF(problem, theta, seg, 'corrected', h),
+    await ecif.removeLinear(removal, 'exact'),
+    (await ecif.removeRescaled(removal)).theta,
+    await ecif.removeNeumann(removal),
+    await ecif.removeKrylov(removal, 2),
+    await ecif.removeByNewton(removal, 2),
+  ]);
+  expect(own.memory().buffers).toBe(before);
+});

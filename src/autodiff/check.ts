@@ -3,6 +3,7 @@
 import { NumericsError } from '../array/errors.ts';
 import { createRng } from '../array/rng.ts';
 import { treeLeaves } from '../array/tree.ts';
+import { addScaled, distance, dot, norm } from '../array/vector.ts';
 import { Flat } from './flat.ts';
 import { scope, type Tensor } from './tensor.ts';
 import { hvp } from './curvature.ts';
@@ -35,9 +36,6 @@ export interface CheckReport {
 
 type Vector = Float64Array;
 
-const dot = (a: Vector, b: Vector): number => a.reduce((s, x, i) => s + x * b[i], 0);
-const norm = (a: Vector): number => Math.sqrt(dot(a, a));
-const along = (x: Vector, t: number, v: Vector): Vector => x.map((xi, i) => xi + t * v[i]);
 const difference = (a: Vector, b: Vector, h: number): Vector => a.map((x, i) => (x - b[i]) / (2 * h));
 
 /** Reads the scalar that `f` makes and gives its memory back. */
@@ -82,12 +80,16 @@ export async function gradErrors<T>(
   for (let i = 0; i < directions; i++) {
     const [u, v] = [direction(), direction()];
     const slope = await readScalar(() => jvp(f, theta, flat.toTree(v)).tangent);
-    note('jvp', Math.abs(slope - ((await value(along(at, h, v))) - (await value(along(at, -h, v)))) / (2 * h)), scale);
+    note(
+      'jvp',
+      Math.abs(slope - ((await value(addScaled(at, h, v))) - (await value(addScaled(at, -h, v)))) / (2 * h)),
+      scale,
+    );
     note('vjp', Math.abs(slope - dot(g, v)), norm(g));
     if (!second) continue;
     const [hu, hv] = [await product(u), await product(v)];
-    const expected = difference(await gradient(along(at, h, v)), await gradient(along(at, -h, v)), h);
-    note('hvp', norm(difference(hv, expected, 0.5)), Math.max(norm(g), norm(expected)));
+    const expected = difference(await gradient(addScaled(at, h, v)), await gradient(addScaled(at, -h, v)), h);
+    note('hvp', distance(hv, expected), Math.max(norm(g), norm(expected)));
     note('symmetry', Math.abs(dot(u, hv) - dot(v, hu)), Math.max(norm(hu), norm(hv)));
   }
   return worst;

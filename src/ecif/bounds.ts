@@ -1,6 +1,7 @@
 // How far an edited model can be from the retrained one: bounds before the edit, certificates after it. For models whose
 // similarities are linear in the parameters; there F, the loss after true removal, is δ-strongly convex.
 
+import { distance, dot, norm } from '../array/vector.ts';
 import { hessian } from '../autodiff/curvature.ts';
 import { Flat } from '../autodiff/flat.ts';
 import { sub } from '../autodiff/ops/binary.ts';
@@ -32,10 +33,6 @@ export interface Certificates {
   /** ‖A⁻¹∇F‖ + λ/√a·ψ(ρ)/(1 − ρ); null where ρ ≥ 1. */
   readonly p3: number | null;
 }
-
-const dot = (a: Vector, b: Vector): number => a.reduce((s, x, i) => s + x * b[i], 0);
-const norm = (a: Vector): number => Math.sqrt(dot(a, a));
-const minus = (a: Vector, b: Vector): Vector => a.map((x, i) => x - b[i]);
 
 /** ψ(r) = (eʳ − 1 − r)/r. */
 const psi = (r: number): number => (r < 1e-4 ? r / 2 + (r * r) / 6 : (Math.expm1(r) - r) / r);
@@ -74,7 +71,7 @@ function diameters(terms: readonly (readonly Vector[])[]): number[] {
   return terms.map((term) => {
     let widest = 0;
     for (let i = 0; i < term.length; i++)
-      for (let j = 0; j < i; j++) widest = Math.max(widest, norm(minus(term[i], term[j])));
+      for (let j = 0; j < i; j++) widest = Math.max(widest, distance(term[i], term[j]));
     return widest;
   });
 }
@@ -135,7 +132,7 @@ export async function priorBounds<T, B>(problem: Problem<T, B>, theta: T, seg: S
   const gap = (t: T): Tensor => sub(negOf(problem, seg, 'exact')(t), negOf(problem, seg, 'corrected')(t));
   const e = await new Flat(theta).read(() => grad(gap)(theta));
   const newton = choleskySolve(local.factor, g);
-  const rest = norm(minus(newton, choleskySolve(before, g))) + norm(choleskySolve(before, e));
+  const rest = distance(newton, choleskySolve(before, g)) + norm(choleskySolve(before, e));
   // The Hessian of log-sum-exp over features of diameter d changes at most d³/(6√3) per unit of θ.
   const lipschitz = diameters(terms).reduce((sum, d) => sum + d ** 3, 0) / (6 * Math.sqrt(3));
   const first = newtonGap(local);

@@ -1,15 +1,16 @@
 // Every quantity of a convex reference file, computed here from its inputs alone.
 
+import { addScaled, dot } from '../array/vector.ts';
 import { Flat } from '../autodiff/flat.ts';
 import { grad, vjp } from '../autodiff/transforms.ts';
-import { scope, type Tensor, tensor } from '../autodiff/tensor.ts';
+import { disposeTree, scope, type Tensor, tensor } from '../autodiff/tensor.ts';
 import { hessian } from '../autodiff/curvature.ts';
 import { add } from '../autodiff/ops/binary.ts';
 import type { Device } from '../device/open.ts';
 import { symmetricEigen } from '../linalg/symmetric-eigen.ts';
 import type { Bilinear } from '../models/bilinear.ts';
 import { type ConvexFile, placeConvex } from './convex-file.ts';
-import { negateTree, negativeIF, negOf, positiveIF, posOf } from './influence.ts';
+import { negativeIF, negOf, positiveIF, posOf } from './influence.ts';
 import { batchLoss, similarities, totalLoss } from './objective.ts';
 import { lossWithout, removalOf, removeByInfluence, removeByNewton } from './removal.ts';
 import { minimise } from './retrain.ts';
@@ -23,7 +24,6 @@ export type Quantities = { [name: string]: number | number[] | Quantities };
 
 const FORMS: readonly NegForm[] = ['corrected', 'published', 'exact'];
 const list = (v: Float64Array): number[] => [...v];
-const inner = (a: Float64Array, b: Float64Array): number => a.reduce((s, x, i) => s + x * b[i], 0);
 
 /** {form: f(form)} for the three forms of Neg. */
 async function perForm<R>(f: (form: NegForm) => Promise<R>): Promise<Record<NegForm, R>> {
@@ -57,7 +57,10 @@ async function relativeScores(
         );
       const influence = async (which: 'p' | 'n'): Promise<Float64Array> => {
         const pulled = scope(() => back.pull({ p: unit(which === 'p'), n: unit(which === 'n') }));
-        return flat.toVector(negateTree(await h.solve(pulled)));
+        const solved = await h.solve(pulled);
+        const vector = await flat.toVector(solved);
+        disposeTree([pulled, solved]);
+        return vector.map((x) => -x);
       };
       out[id] = relativeScore(await influence('p'), await influence('n'), g);
     }
@@ -89,10 +92,7 @@ export async function convexQuantities(file: ConvexFile, device: Device): Promis
   const before = await value(evaluation);
   const change = async (to: Bilinear): Promise<number> => {
     const [a, b] = [await flat.toVector(to), await flat.toVector(theta)];
-    return inner(
-      g,
-      a.map((x, i) => x - b[i]),
-    );
+    return dot(g, addScaled(a, -1, b));
   };
   const { size, matrix } = await hessian(loss, theta);
   return {

@@ -1,5 +1,6 @@
 // Every removal estimator on one problem, side by side with retraining and with what can be certified of it.
 
+import { distance } from '../array/vector.ts';
 import { Flat } from '../autodiff/flat.ts';
 import { disposeTree, scope, type Tensor } from '../autodiff/tensor.ts';
 import { certificates, type Certificates } from './bounds.ts';
@@ -55,20 +56,19 @@ export async function estimateAll<T, B>(
   const { theta, without } = removal;
   const flat = new Flat(theta);
   const valueAt = async (t: T): Promise<number> => scope(() => evaluation(t)).item();
-  const apart = (a: Float64Array, b: Float64Array): number => Math.sqrt(a.reduce((s, x, i) => s + (x - b[i]) ** 2, 0));
   const before = await valueAt(theta);
   const retrained = (await minimise(without, theta)).theta;
   const [truth, start] = [await flat.toVector(retrained), await flat.toVector(theta)];
-  const change = apart(truth, start);
+  const change = distance(truth, start);
   const estimates: Estimate[] = [];
   for (const [rung, run] of Object.entries(RUNGS)) {
     const edited = await run(removal);
-    const distance = apart(await flat.toVector(edited), truth);
+    const error = distance(await flat.toVector(edited), truth);
     estimates.push({
       rung,
-      parameterError: distance / change,
+      parameterError: error / change,
       evaluationChange: (await valueAt(edited)) - before,
-      distance,
+      distance: error,
       certificates: await certificates(problem, edited, seg),
     });
     if (edited !== theta) disposeTree(edited);

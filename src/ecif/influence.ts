@@ -2,12 +2,11 @@
 
 import { add } from '../autodiff/ops/binary.ts';
 import { grad } from '../autodiff/transforms.ts';
-import { scope, type Tensor } from '../autodiff/tensor.ts';
-import { treeFrom, treeLeaves } from '../array/tree.ts';
-import { affine } from '../autodiff/ops/unary.ts';
+import { disposeTree, type Tensor } from '../autodiff/tensor.ts';
+import { treeSpace } from '../linalg/tree-space.ts';
 import { type Problem, similarities } from './objective.ts';
 import type { Seg } from './seg.ts';
-import type { CurvatureSolver } from './solver.ts';
+import { type CurvatureSolver, solveFor } from './solver.ts';
 import { type Directions, neg, type NegForm, pos } from './terms.ts';
 
 const both = ({ t2i, i2t }: Directions): Tensor => add(t2i, i2t);
@@ -30,16 +29,17 @@ export const posOf = <T, B>(problem: Problem<T, B>, seg: Seg): ((theta: T) => Te
 export const negOf = <T, B>(problem: Problem<T, B>, seg: Seg, form: NegForm): ((theta: T) => Tensor) =>
   overSeg(problem, seg, (s, removed) => both(neg(s, removed, form)));
 
-/** −x of a tree. */
-export const negateTree = <T>(tree: T): T =>
-  treeFrom(
-    tree,
-    treeLeaves<Tensor>(tree).map((x) => affine(x, -1, 0)),
-  );
+/** −H⁻¹·∇f(θ). */
+async function influenceOf<T>(f: (theta: T) => Tensor, theta: T, h: CurvatureSolver<T>): Promise<T> {
+  const x = await solveFor(h, () => grad(f)(theta));
+  const influence = treeSpace<T>().combine([-1], [x]);
+  disposeTree(x);
+  return influence;
+}
 
 /** positive-IF(D*, Seg) = −H⁻¹·∇Pos. */
 export async function positiveIF<T, B>(problem: Problem<T, B>, theta: T, seg: Seg, h: CurvatureSolver<T>): Promise<T> {
-  return negateTree(await h.solve(scope(() => grad(posOf(problem, seg))(theta))));
+  return influenceOf(posOf(problem, seg), theta, h);
 }
 
 /** negative-IF(D*, Seg) = −H⁻¹·∇Neg, for the form asked for. */
@@ -50,5 +50,5 @@ export async function negativeIF<T, B>(
   form: NegForm,
   h: CurvatureSolver<T>,
 ): Promise<T> {
-  return negateTree(await h.solve(scope(() => grad(negOf(problem, seg, form))(theta))));
+  return influenceOf(negOf(problem, seg, form), theta, h);
 }

@@ -1,9 +1,8 @@
 // Removing pairs from a trained model without training again: the ladder of estimators, from the printed one upward.
 
 import { EcifError } from '../array/errors.ts';
-import { treeFrom, treeLeaves } from '../array/tree.ts';
 import { hvp } from '../autodiff/curvature.ts';
-import { add, combine } from '../autodiff/ops/binary.ts';
+import { add } from '../autodiff/ops/binary.ts';
 import { contrastive } from '../autodiff/ops/contrastive.ts';
 import { disposeTree, scope, type Tensor } from '../autodiff/tensor.ts';
 import { grad } from '../autodiff/transforms.ts';
@@ -12,7 +11,7 @@ import { treeSpace } from '../linalg/tree-space.ts';
 import { negOf, posOf } from './influence.ts';
 import { decayTerm, type Problem, similarities } from './objective.ts';
 import type { Seg } from './seg.ts';
-import { curvatureAt, type CurvatureSolver } from './solver.ts';
+import { curvatureAt, type CurvatureSolver, solveFor } from './solver.ts';
 import { type NegForm, removedLoss } from './terms.ts';
 
 /** The objective after true removal: rows and columns of the removed pairs dropped. */
@@ -28,18 +27,9 @@ export function lossWithout<T, B>({ model, batches, decay }: Problem<T, B>, seg:
       .reduce(add, decayTerm(theta, decay));
 }
 
-/** a + k·b of two trees. */
-const addTrees = <T>(a: T, k: number, b: T): T => {
-  const other = treeLeaves<Tensor>(b);
-  return treeFrom(
-    a,
-    treeLeaves<Tensor>(a).map((x, i) => combine(1, x, k, other[i])),
-  );
-};
-
 /** Removal by influence: θ̃ = θ̂ − positiveIF − negativeIF, whatever form the negatives have. */
 export const removeByInfluence = <T>(theta: T, positiveIF: T, negativeIF: T): T =>
-  scope(() => addTrees(addTrees(theta, -1, positiveIF), -1, negativeIF));
+  treeSpace<T>().combine([1, -1, -1], [theta, positiveIF, negativeIF]);
 
 /** What every estimator of one removal starts from. */
 export interface Removal<T> {
@@ -62,14 +52,14 @@ export const removalOf = <T, B>(problem: Problem<T, B>, theta: T, seg: Seg, h: C
 
 /** One linear solve with H: θ̃ = θ̂ + H⁻¹(∇Pos + ∇Neg). `published` and `corrected` are ECIF, `exact` has no linearisation. */
 export async function removeLinear<T>({ theta, h, lost }: Removal<T>, form: NegForm): Promise<T> {
-  const step = await h.solve(scope(() => grad(lost(form))(theta)));
-  return moved(theta, step);
+  const step = await solveFor(h, () => grad(lost(form))(theta));
+  return moved(theta, [1], [step]);
 }
 
-/** θ̂ + step; the step is given back. */
-function moved<T>(theta: T, step: T): T {
-  const result = scope(() => addTrees(theta, 1, step));
-  disposeTree(step);
+/** θ + Σ k·step; the steps are given back. */
+function moved<T>(theta: T, factors: readonly number[], steps: readonly T[]): T {
+  const result = treeSpace<T>().combine([1, ...factors], [theta, ...steps]);
+  disposeTree(steps);
   return result;
 }
 
@@ -95,18 +85,15 @@ export async function removeRescaled<T>({ theta, h, lost }: Removal<T>): Promise
   ]);
   const guarded = !(xg - xdx > 0);
   const factor = guarded ? 1 : xg / (xg - xdx);
-  const result = scope(() => addTrees(theta, factor, x));
-  disposeTree([g, x, dx]);
-  return { theta: result, factor, guarded };
+  disposeTree([g, dx]);
+  return { theta: moved(theta, [factor], [x]), factor, guarded };
 }
 
 /** Two terms of the Neumann series of H₋⁻¹: θ̂ + x + H⁻¹ΔH·x. Two solves. */
 export async function removeNeumann<T>({ theta, h, lost }: Removal<T>): Promise<T> {
-  const x = await h.solve(scope(() => grad(lost('exact'))(theta)));
-  const y = await h.solve(scope(() => hvp(lost('exact'), theta, x)));
-  const result = scope(() => addTrees(addTrees(theta, 1, x), 1, y));
-  disposeTree([x, y]);
-  return result;
+  const x = await solveFor(h, () => grad(lost('exact'))(theta));
+  const y = await solveFor(h, () => hvp(lost('exact'), theta, x));
+  return moved(theta, [1, 1], [x, y]);
 }
 
 /**
@@ -140,9 +127,8 @@ export async function removeKrylov<T>({ theta, h, lost }: Removal<T>, k: number)
     return dots[first] - dots[first + 1];
   });
   const coefficients = luSolve(lu(matrix, k), right);
-  const result = space.combine([1, ...coefficients], [theta, ...basis]);
-  disposeTree([g, basis, differences]);
-  return result;
+  disposeTree([g, differences]);
+  return moved(theta, [...coefficients], basis);
 }
 
 /**
@@ -157,10 +143,9 @@ export async function removeByNewton<T>(
   for (let i = 0; i < steps; i++) {
     const at = current;
     const h = await curvatureAt(without, at);
-    const step = await h.solve(scope(() => grad(without)(at)));
+    const step = await solveFor(h, () => grad(without)(at));
     h.dispose();
-    current = scope(() => addTrees(at, -1, step));
-    disposeTree(step);
+    current = moved(at, [-1], [step]);
     if (i > 0) disposeTree(at);
   }
   return current;

@@ -1,6 +1,7 @@
 // Scores of pairs under one sign contract: the predicted change of the evaluation loss if the pair is removed.
 // Positive: removing it hurts, the pair is valuable. Negative: removing it helps, the pair is harmful or misaligned.
 
+import { addScaled, dot, norm } from '../array/vector.ts';
 import { jvp } from '../autodiff/transforms.ts';
 import { disposeTree, readAll, scope } from '../autodiff/tensor.ts';
 import { type Problem, similarities } from './objective.ts';
@@ -41,11 +42,6 @@ export async function pairScores<T, B>(problem: Problem<T, B>, theta: T, w: T, f
 
 type Vector = Float64Array;
 
-const dot = (a: Vector, b: Vector): number => a.reduce((s, x, i) => s + x * b[i], 0);
-const norm = (a: Vector): number => Math.sqrt(dot(a, a));
-const scaled = (a: Vector, k: number): Vector => a.map((x) => k * x);
-const minus = (a: Vector, k: number, b: Vector): Vector => a.map((x, i) => x - k * b[i]);
-
 /**
  * ‖P·g‖ with P the orthogonal projector on span(p, n): the largest change of the loss, to first order, that re-weighting
  * the pair can make with a parameter change of length one.
@@ -53,12 +49,12 @@ const minus = (a: Vector, k: number, b: Vector): Vector => a.map((x, i) => x - k
  * @example relativeScore(positiveIF, negativeIF, gradVal);
  */
 export function relativeScore(p: Vector, n: Vector, g: Vector, tolerance = Math.sqrt(g.length) * 2 ** -53): number {
-  const [first, second] = [p, n].filter((v) => norm(v) > 0).map((v) => scaled(v, 1 / norm(v)));
+  const [first, second] = [p, n].filter((v) => norm(v) > 0).map((v) => v.map((x) => x / norm(v)));
   if (first === undefined) return 0;
   const along = dot(first, g);
   if (second === undefined) return Math.abs(along);
-  let rest = minus(second, dot(first, second), first);
-  rest = minus(rest, dot(first, rest), first);
+  let rest = addScaled(second, -dot(first, second), first);
+  rest = addScaled(rest, -dot(first, rest), first);
   const length = norm(rest);
   return length <= tolerance ? Math.abs(along) : Math.hypot(along, dot(rest, g) / length);
 }

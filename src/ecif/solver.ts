@@ -3,7 +3,7 @@
 import { EcifError } from '../array/errors.ts';
 import { hessian, linearizeGrad } from '../autodiff/curvature.ts';
 import { Flat } from '../autodiff/flat.ts';
-import { disposeTree, type Tensor } from '../autodiff/tensor.ts';
+import { disposeTree, scope, type Tensor } from '../autodiff/tensor.ts';
 import { cg } from '../linalg/cg.ts';
 import { cholesky, choleskySolve } from '../linalg/cholesky.ts';
 import { treeSpace } from '../linalg/tree-space.ts';
@@ -14,6 +14,14 @@ export interface CurvatureSolver<T> {
   solve(b: T): Promise<T>;
   /** Gives back what was kept. */
   dispose(): void;
+}
+
+/** H⁻¹ of the vector that `make` makes; that vector is given back. */
+export async function solveFor<T>(h: CurvatureSolver<T>, make: () => T): Promise<T> {
+  const b = scope(make);
+  const x = await h.solve(b);
+  disposeTree(b);
+  return x;
 }
 
 /** Settings of {@link curvatureAt}. */
