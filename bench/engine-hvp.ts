@@ -1,9 +1,9 @@
 // Hessian products over gradients and dual-number sweeps over forwards, each checked against float64.
 
 import * as ecif from '../src/index.ts';
-import { treeLeaves } from '../src/array/tree.ts';
 import type { Bench } from './engine.ts';
 import { loraBlock, mlp, type Problem, VIT_B16 } from './models.ts';
+import { readFlat, relativeError } from './errors.ts';
 import { note, print, type Row, target } from './report.ts';
 import { compare, ratio, type Timing } from './timing.ts';
 
@@ -17,16 +17,6 @@ interface Limits {
 const ALL_WEIGHTS: Limits = { oneShot: 3.0, linearised: 2.2, sweep: 3.4, many: 0.7 };
 const LORA: Limits = { oneShot: 2.3, linearised: 1.4, sweep: 2.4, many: 0.7 };
 const TANGENTS = 8;
-
-async function flat(tree: unknown): Promise<Float64Array> {
-  const parts = await ecif.readAll(treeLeaves<ecif.Tensor>(tree));
-  return Float64Array.from(parts.flatMap((p) => [...p]));
-}
-
-function relativeError(actual: Float64Array, expected: Float64Array): number {
-  const peak = expected.reduce((m, v) => Math.max(m, Math.abs(v)), 0);
-  return expected.reduce((m, v, i) => Math.max(m, Math.abs(v - actual[i])), 0) / peak;
-}
 
 /** Times one problem; `make` builds it on a device, so that float64 gives the expected product. */
 async function measure<T>(
@@ -53,10 +43,10 @@ async function measure<T>(
   const [forward, gradient, product, linearised, sweep, many] = times;
   const ms = (t: Timing): number => t.median / repeat;
   const reference = make(cpu);
-  const expected = await flat(ecif.hvp(reference.loss, reference.theta, reference.direction));
+  const expected = await readFlat(ecif.hvp(reference.loss, reference.theta, reference.direction));
   const errors = [
-    relativeError(await flat(ecif.hvp(loss, theta, direction)), expected),
-    relativeError(await flat(lin.hvp(direction)), expected),
+    relativeError(await readFlat(ecif.hvp(loss, theta, direction)), expected),
+    relativeError(await readFlat(lin.hvp(direction)), expected),
   ];
   lin.dispose();
   return [

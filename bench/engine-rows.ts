@@ -1,8 +1,8 @@
 // Softmax, layer norm and attention at ViT-B/16 shapes: forward, gradient and Hessian product, as bytes/s and FLOPS.
 
 import * as ecif from '../src/index.ts';
-import { treeLeaves } from '../src/array/tree.ts';
 import type { Bench } from './engine.ts';
+import { readFlat, relativeError } from './errors.ts';
 import { format, note, print, type Row } from './report.ts';
 import { compare } from './timing.ts';
 
@@ -71,13 +71,9 @@ function passes(
 }
 
 async function errorOf(bench: Bench, subject: Subject): Promise<number> {
-  const read = async (device: ecif.Device): Promise<number[]> => {
-    const tree = ecif.scope(() => passes(device, subject).product());
-    return (await ecif.readAll(treeLeaves<Tensor>(tree))).flatMap((p) => [...p]);
-  };
-  const [actual, expected] = [await read(bench.device), await read(bench.cpu)];
-  const peak = expected.reduce((m, v) => Math.max(m, Math.abs(v)), 0);
-  return expected.reduce((m, v, i) => Math.max(m, Math.abs(v - actual[i])), 0) / peak;
+  const product = (device: ecif.Device): Promise<Float64Array> =>
+    readFlat(ecif.scope(() => passes(device, subject).product()));
+  return relativeError(await product(bench.device), await product(bench.cpu));
 }
 
 export async function rowKernelRows(bench: Bench): Promise<Row[]> {
