@@ -6,11 +6,23 @@ import { type DemoResult, type DemoSettings, runDemo, SETTINGS, SHUFFLES } from 
 import { captionFeatures } from '../src/data/captions.ts';
 import { emojiCodes, type EmojiPair, pictureFile, readEmoji } from '../src/data/emoji.node.ts';
 import { epochBatches } from '../src/data/sampler.ts';
-import { contrastive, mul, openDevice, square, stopGradient, sum, Tensor, tensor, valueAndGrad } from '../src/index.ts';
+import {
+  batchLoss,
+  contrastive,
+  matmul,
+  mul,
+  openDevice,
+  square,
+  stopGradient,
+  sum,
+  Tensor,
+  tensor,
+  valueAndGrad,
+} from '../src/index.ts';
 import { fit } from '../src/models/fit.ts';
 import { Adam } from '../src/models/optimizer.ts';
 import { pairLosses, type Recall, retrieval } from '../src/models/retrieval.ts';
-import { batchLoss, embed, initTwoTower, similarities, type TwoTower } from '../src/models/two-tower.ts';
+import { initTwoTower, twoTower, type TwoTower } from '../src/models/two-tower.ts';
 import type { PairBatch } from '../src/models/model.ts';
 import { runCli } from './support/cli.ts';
 
@@ -123,7 +135,7 @@ describe('training', () => {
     const seen: string[] = [];
     const note = (): void => void seen.push(JSON.stringify([device.memory().live, device.memory().buffers]));
     const batches = epochBatches(rng, 20, 8);
-    await fit(theta, pairs, { batches, steps: 25, rate: 1e-2, decay: 0, temperature: 0.1, report: { every: 1, note } });
+    await fit(twoTower(0.1), theta, pairs, { batches, steps: 25, rate: 1e-2, decay: 0, report: { every: 1, note } });
     expect(new Set(seen).size).toBe(1);
   });
 
@@ -160,10 +172,10 @@ describe('training', () => {
       ]),
     ];
     const batch = { text, image };
-    const right = (p: TwoTower, b: PairBatch): Tensor => batchLoss(p, b, 0.5);
+    const right = (p: TwoTower, b: PairBatch): Tensor => batchLoss(twoTower(0.5), p, b);
     const constantCaptions = (p: TwoTower, b: PairBatch): Tensor => {
-      const { u, v } = embed(p, b);
-      return contrastive(similarities({ u: stopGradient(u), v }, 0.5));
+      const { u, v } = twoTower(0.5).embed(p, b);
+      return contrastive(matmul(stopGradient(u), v, { form: 'nt', alpha: 2 }));
     };
     const withNaN = (p: TwoTower, b: PairBatch): Tensor => mul(right(p, b), NaN);
     expect(await checkDerivatives(theta, batch, right, 0)).toMatchObject({ ok: true, pairs: 2 });

@@ -70,10 +70,12 @@ export {
 } from './autodiff/transforms.ts';
 export * from './linalg/index.ts';
 export { type Bilinear, bilinear } from './models/bilinear.ts';
-export type { Embeddings, Model, PairBatch } from './models/model.ts';
+export { initLinearTwoTower, type LinearTwoTower, linearTwoTower } from './models/linear-two-tower.ts';
+export { batchLoss, type Embeddings, type Model, type PairBatch, similarities } from './models/model.ts';
+export { logScale, trainedTemperature, type WithTemperature } from './models/temperature.ts';
 export { type Certificates, certificates, type PriorBounds, priorBounds } from './ecif/bounds.ts';
 export { negativeIF, negOf, positiveIF, posOf } from './ecif/influence.ts';
-export { batchLoss, type Problem, similarities, totalLoss } from './ecif/objective.ts';
+export { anchorLosses, decayTerm, overPartitions, type Problem, totalLoss } from './ecif/objective.ts';
 export {
   lossWithout,
   type Removal,
@@ -86,7 +88,7 @@ export {
   removeRescaled,
   type Rescaled,
 } from './ecif/removal.ts';
-export { minimise, type Minimum } from './ecif/retrain.ts';
+export { minimise, type MinimiseOptions, type Minimum } from './ecif/retrain.ts';
 export { type PairScore, pairScores, relativeScore } from './ecif/scores.ts';
 export { type Seg, type Segment, segOf } from './ecif/seg.ts';
 export { curvatureAt, type CurvatureSolver, type SolverOptions } from './ecif/solver.ts';

@@ -3,7 +3,8 @@
 import { type ConvexFile, parseConvex, placeConvex } from '../ecif/convex-file.ts';
 import { priorBounds, type PriorBounds } from '../ecif/bounds.ts';
 import { type EstimateTable, estimateAll } from '../ecif/estimators.ts';
-import { batchLoss, totalLoss } from '../ecif/objective.ts';
+import { batchLoss } from '../models/model.ts';
+import { totalLoss } from '../ecif/objective.ts';
 import { removalOf } from '../ecif/removal.ts';
 import { minimise } from '../ecif/retrain.ts';
 import { segOf } from '../ecif/seg.ts';

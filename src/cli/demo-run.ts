@@ -8,8 +8,8 @@ import type { EmojiPair } from '../data/emoji.node.ts';
 import { epochBatches } from '../data/sampler.ts';
 import { fit, rowsOf } from '../models/fit.ts';
 import { nearestOther, pairLosses, type Retrieval, retrieval, shuffledRetrieval } from '../models/retrieval.ts';
-import type { PairBatch } from '../models/model.ts';
-import { batchLoss, embed, initTwoTower, similarities, type TwoTower } from '../models/two-tower.ts';
+import { batchLoss, type PairBatch, similarities } from '../models/model.ts';
+import { initTwoTower, twoTower, type TwoTower } from '../models/two-tower.ts';
 import { checkDerivatives, type DerivativeCheck } from './demo-check.ts';
 import { type PairSet, split } from './demo-data.ts';
 import type { Progress } from './progress.ts';
@@ -83,7 +83,7 @@ export interface DemoResult {
 
 /** Similarities of all captions with all pictures of a batch, on the host. */
 async function readSimilarities(theta: TwoTower, batch: PairBatch, temperature: number): Promise<ArrayLike<number>> {
-  const s = scope(() => similarities(embed(theta, batch), temperature));
+  const s = scope(() => similarities(twoTower(temperature), theta, batch));
   const values = await s.data();
   s.dispose();
   return values;
@@ -130,7 +130,7 @@ async function train(
   };
   const batches = epochBatches(createRng(seed).fork(2), pairs.length, settings.batch);
   const report = { every: Math.max(1, Math.round(steps / 12)), note };
-  const trained = await fit(theta, batch, { batches, steps, rate, decay, temperature, report });
+  const trained = await fit(twoTower(temperature), theta, batch, { batches, steps, rate, decay, report });
   await batch.text.device.sync();
   const seconds = (performance.now() - began) / 1000;
   return { trained, timing: { trainSeconds: seconds, stepsPerSecond: steps / seconds } };
@@ -162,7 +162,7 @@ export async function runDemo(
   const { rows, list } = rankHardest(s, losses, sets.trained, settings.hardest);
   const measure = async (set: PairSet): Promise<Retrieval> => retrieval(await read(trained, set), set.pairs.length);
   const batch = scope(() => rowsOf(sets.trained.batch, rows));
-  const check = await checkDerivatives(trained, batch, (p, b) => batchLoss(p, b, temperature), seed);
+  const check = await checkDerivatives(trained, batch, (p, b) => batchLoss(twoTower(temperature), p, b), seed);
   const result: DemoResult = {
     device: device.name,
     seed,

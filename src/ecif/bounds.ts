@@ -10,7 +10,8 @@ import { grad, linearize } from '../autodiff/transforms.ts';
 import { type Cholesky, cholesky, choleskySolve } from '../linalg/cholesky.ts';
 import { symmetricEigen } from '../linalg/symmetric-eigen.ts';
 import { negOf } from './influence.ts';
-import { type Problem, similarities, totalLoss } from './objective.ts';
+import { similarities } from '../models/model.ts';
+import { type Problem, totalLoss } from './objective.ts';
 import { lossWithout } from './removal.ts';
 import type { Seg } from './seg.ts';
 

@@ -1,30 +1,25 @@
-// The contrastive objective: similarities, batch losses by direction, their sum with weight decay.
+// The contrastive objective: batch losses by direction, their sum with weight decay.
 
-import { add, mul, sub } from '../autodiff/ops/binary.ts';
-import { contrastive } from '../autodiff/ops/contrastive.ts';
+import { add, sub } from '../autodiff/ops/binary.ts';
 import { take } from '../autodiff/ops/indexing.ts';
 import { reshape } from '../autodiff/ops/layout.ts';
-import { matmul } from '../autodiff/ops/matmul.ts';
 import { logSumExp, sum } from '../autodiff/ops/reduce.ts';
 import { affine, square } from '../autodiff/ops/unary.ts';
 import { treeLeaves } from '../array/tree.ts';
 import { type Tensor, tensor } from '../autodiff/tensor.ts';
-import type { Model } from '../models/model.ts';
+import { batchLoss, type Model } from '../models/model.ts';
 
-/** What is minimised: Σ over batches of the contrastive loss, plus δ/2·‖θ‖². */
+/** What is minimised: Σ over batches of the contrastive loss, plus δ/2·‖θ − θ₀‖². */
 export interface Problem<T, B> {
   readonly model: Model<T, B>;
   readonly batches: readonly B[];
   /** δ > 0. */
   readonly decay: number;
-}
-
-/** S_ij = s(u_i, v_j), (B, B), already divided by the temperature. */
-export function similarities<T, B>(model: Model<T, B>, theta: T, batch: B): Tensor {
-  const { u, v } = model.embed(theta, batch);
-  const scale = model.scale(theta);
-  if (typeof scale === 'number') return matmul(u, v, { form: 'nt', alpha: scale });
-  return mul(matmul(u, v, { form: 'nt' }), scale);
+  /**
+   * θ₀, what the decay pulls to; 0 unless given. A layer whose scale the similarity ignores, such as the last one under
+   * a cosine, needs it: without, the loss has no minimiser.
+   */
+  readonly centre?: T;
 }
 
 /** The diagonal of a square matrix. */
@@ -45,17 +40,32 @@ export function anchorLosses(s: Tensor): { t2i: Tensor; i2t: Tensor } {
   return { t2i: sub(logSumExp(s, 1), d), i2t: sub(logSumExp(s, 0), d) };
 }
 
-/** L_Batch, both directions. */
-export const batchLoss = <T, B>(model: Model<T, B>, theta: T, batch: B): Tensor =>
-  contrastive(similarities(model, theta, batch));
-
-/** δ/2·‖θ‖². */
-export function decayTerm(theta: unknown, decay: number): Tensor {
-  const squares = treeLeaves<Tensor>(theta).map((x) => sum(square(x)));
+/**
+ * δ/2·‖θ − θ₀‖²; θ₀ = 0 unless given.
+ * @param decay δ
+ */
+export function decayTerm<T>(theta: T, decay: number, centre?: T): Tensor {
+  const leaves = treeLeaves<Tensor>(theta);
+  const centres = centre === undefined ? [] : treeLeaves<Tensor>(centre);
+  const squares = leaves.map((x, i) => sum(square(i < centres.length ? sub(x, centres[i]) : x)));
   return affine(squares.reduce(add), decay / 2, 0);
 }
 
-/** L_Total as a function of the parameters. */
-export function totalLoss<T, B>({ model, batches, decay }: Problem<T, B>): (theta: T) => Tensor {
-  return (theta) => batches.map((batch) => batchLoss(model, theta, batch)).reduce(add, decayTerm(theta, decay));
+/**
+ * L_Total = Σ L_Batch + δ/2·‖θ − θ₀‖² as a function of the parameters.
+ * @eq eq-total-loss
+ */
+export function totalLoss<T, B>({ model, batches, decay, centre }: Problem<T, B>): (theta: T) => Tensor {
+  return (theta) => batches.map((batch) => batchLoss(model, theta, batch)).reduce(add, decayTerm(theta, decay, centre));
 }
+
+/**
+ * The problem of a model trained over several partitions of its pairs: the mean over partitions of Σ L_Batch, times their
+ * number, so that every partition counts as it did in training. A pair of it lies in one batch of every partition.
+ * @eq erratum-13-partitions
+ * @example overPartitions({ model, decay: 0.1 }, [[a, b], [c, d]]);
+ */
+export const overPartitions = <T, B>(
+  problem: Omit<Problem<T, B>, 'batches'>,
+  partitions: readonly (readonly B[])[],
+): Problem<T, B> => ({ ...problem, batches: partitions.flat(), decay: problem.decay * partitions.length });

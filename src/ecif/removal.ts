@@ -9,13 +9,14 @@ import { grad } from '../autodiff/transforms.ts';
 import { lu, luSolve } from '../linalg/lu.ts';
 import { treeSpace } from '../linalg/tree-space.ts';
 import { negOf, posOf } from './influence.ts';
-import { decayTerm, type Problem, similarities } from './objective.ts';
+import { similarities } from '../models/model.ts';
+import { decayTerm, type Problem } from './objective.ts';
 import type { Seg } from './seg.ts';
 import { curvatureAt, type CurvatureSolver, solveFor } from './solver.ts';
 import { type NegForm, removedLoss } from './terms.ts';
 
 /** The objective after true removal: rows and columns of the removed pairs dropped. */
-export function lossWithout<T, B>({ model, batches, decay }: Problem<T, B>, seg: Seg): (theta: T) => Tensor {
+export function lossWithout<T, B>({ model, batches, decay, centre }: Problem<T, B>, seg: Seg): (theta: T) => Tensor {
   const removed = new Map(seg.map(({ batch, positions }) => [batch, positions]));
   return (theta) =>
     batches
@@ -24,7 +25,7 @@ export function lossWithout<T, B>({ model, batches, decay }: Problem<T, B>, seg:
         const positions = removed.get(batch);
         return positions === undefined ? contrastive(s) : removedLoss(s, positions);
       })
-      .reduce(add, decayTerm(theta, decay));
+      .reduce(add, decayTerm(theta, decay, centre));
 }
 
 /** Removal by influence: θ̃ = θ̂ − positiveIF − negativeIF, whatever form the negatives have. */

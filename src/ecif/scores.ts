@@ -4,7 +4,8 @@
 import { addScaled, dot, norm } from '../array/vector.ts';
 import { jvp } from '../autodiff/transforms.ts';
 import { disposeTree, readAll, scope } from '../autodiff/tensor.ts';
-import { type Problem, similarities } from './objective.ts';
+import { similarities } from '../models/model.ts';
+import type { Problem } from './objective.ts';
 import { type NegForm, pairTerms } from './terms.ts';
 
 /** The score of one pair, and its parts: as positive and as negative, in each direction. */

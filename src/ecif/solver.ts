@@ -24,6 +24,9 @@ export async function solveFor<T>(h: CurvatureSolver<T>, make: () => T): Promise
   return x;
 }
 
+/** Parameters up to which a dense Hessian is formed unless told. */
+export const DENSE_UP_TO = 600;
+
 /** Settings of {@link curvatureAt}. */
 export interface SolverOptions {
   /** Parameters up to which the dense Hessian is formed; 600 unless told. */
@@ -43,7 +46,7 @@ export async function curvatureAt<T>(
   options: SolverOptions = {},
 ): Promise<CurvatureSolver<T>> {
   const flat = new Flat(theta);
-  if (flat.size <= (options.denseUpTo ?? 600)) {
+  if (flat.size <= (options.denseUpTo ?? DENSE_UP_TO)) {
     const { size, matrix } = await hessian(f, theta);
     const factor = cholesky(symmetric(matrix, size), size);
     return { solve: async (b) => flat.toTree(choleskySolve(factor, await flat.toVector(b))), dispose: () => undefined };

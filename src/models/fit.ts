@@ -1,11 +1,10 @@
-// Training a two-tower model with Adam, in constant device memory.
+// Training a model of pairs with Adam, in constant device memory.
 
 import { gather } from '../autodiff/ops/indexing.ts';
 import { disposeTree, scope, type Tensor, tensor } from '../autodiff/tensor.ts';
 import { valueAndGrad } from '../autodiff/transforms.ts';
 import { Adam } from './optimizer.ts';
-import type { PairBatch } from './model.ts';
-import { batchLoss, type TwoTower } from './two-tower.ts';
+import { batchLoss, type Model, type PairBatch } from './model.ts';
 
 /** Settings of {@link fit}. */
 export interface FitOptions {
@@ -15,7 +14,6 @@ export interface FitOptions {
   /** Largest step size; it falls to zero along a cosine. */
   readonly rate: number;
   readonly decay: number;
-  readonly temperature: number;
   /** Told the loss per pair and direction after the first step, every `every` steps, and after the last. */
   readonly report?: { readonly every: number; readonly note: (step: number, loss: number) => void };
 }
@@ -27,15 +25,15 @@ export function rowsOf(pairs: PairBatch, rows: ArrayLike<number>): PairBatch {
 }
 
 /** Value and gradient of one batch, nothing else left on the device. */
-function gradientOn(
-  theta: TwoTower,
+function gradientOn<T>(
+  model: Model<T, PairBatch>,
+  theta: T,
   pairs: PairBatch,
   rows: Uint32Array,
-  t: number,
-): { value: Tensor; grad: TwoTower } {
+): { value: Tensor; grad: T } {
   return scope(() => {
     const batch = rowsOf(pairs, rows);
-    return valueAndGrad((p: TwoTower) => batchLoss(p, batch, t))(theta);
+    return valueAndGrad((p: T) => batchLoss(model, p, batch))(theta);
   });
 }
 
@@ -45,13 +43,13 @@ function gradientOn(
  * @param pairs all pairs, on the device
  * @returns the trained parameters
  */
-export async function fit(theta: TwoTower, pairs: PairBatch, options: FitOptions): Promise<TwoTower> {
-  const { batches, steps, rate, decay, temperature, report } = options;
+export async function fit<T>(model: Model<T, PairBatch>, theta: T, pairs: PairBatch, options: FitOptions): Promise<T> {
+  const { batches, steps, rate, decay, report } = options;
   const adam = new Adam(theta, { decay });
   let current = theta;
   for (let step = 0; step < steps; step++) {
     const rows = batches.next().value as Uint32Array;
-    const { value, grad } = gradientOn(current, pairs, rows, temperature);
+    const { value, grad } = gradientOn(model, current, pairs, rows);
     current = adam.step(current, grad, (rate / 2) * (1 + Math.cos((Math.PI * step) / steps)));
     const due = step === 0 || step === steps - 1 || (step + 1) % (report?.every ?? steps) === 0;
     if (report !== undefined && due) report.note(step + 1, (await value.item()) / (2 * rows.length));

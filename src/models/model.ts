@@ -1,5 +1,8 @@
 // The seam between models and everything that is computed of them.
 
+import { mul } from '../autodiff/ops/binary.ts';
+import { contrastive } from '../autodiff/ops/contrastive.ts';
+import { matmul } from '../autodiff/ops/matmul.ts';
 import type { Tensor } from '../autodiff/tensor.ts';
 
 /** Embeddings of a batch: `u` of the texts, `v` of the images, (B, d) each, row k of both from pair k. */
@@ -20,3 +23,21 @@ export interface PairBatch {
   readonly text: Tensor;
   readonly image: Tensor;
 }
+
+/**
+ * S_ij = s(u_i, v_j), (B, B), already divided by the temperature.
+ * @eq eq-similarity
+ */
+export function similarities<T, B>(model: Model<T, B>, theta: T, batch: B): Tensor {
+  const { u, v } = model.embed(theta, batch);
+  const scale = model.scale(theta);
+  if (typeof scale === 'number') return matmul(u, v, { form: 'nt', alpha: scale });
+  return mul(matmul(u, v, { form: 'nt' }), scale);
+}
+
+/**
+ * L_Batch = Σ_k [LSE_j S_kj − S_kk] + [LSE_j S_jk − S_kk].
+ * @eq eq-batch-loss
+ */
+export const batchLoss = <T, B>(model: Model<T, B>, theta: T, batch: B): Tensor =>
+  contrastive(similarities(model, theta, batch));

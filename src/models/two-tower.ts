@@ -1,12 +1,11 @@
 // A small two-tower model: one hidden layer for pictures, one for captions, both ending on the unit sphere.
 
 import type { Rng } from '../array/rng.ts';
-import { contrastive } from '../autodiff/ops/contrastive.ts';
-import { linear, matmul } from '../autodiff/ops/matmul.ts';
+import { linear } from '../autodiff/ops/matmul.ts';
 import { l2Normalize } from '../autodiff/ops/normalize.ts';
 import { type Tensor, tensor } from '../autodiff/tensor.ts';
 import type { Device } from '../device/open.ts';
-import type { Embeddings, PairBatch } from './model.ts';
+import type { Model, PairBatch } from './model.ts';
 
 /** Sizes of {@link initTwoTower}. */
 export interface TwoTowerSizes {
@@ -56,15 +55,11 @@ export function initTwoTower(device: Device, rng: Rng, sizes: TwoTowerSizes): Tw
 const tower = (x: Tensor, { w1, b1, w2 }: Tower): Tensor =>
   l2Normalize(linear(linear(x, w1, { bias: b1, act: 'gelu' }), w2));
 
-/** The model: embeddings of a batch of pairs. */
-export function embed(theta: TwoTower, batch: PairBatch): Embeddings {
-  return { u: tower(batch.text, theta.text), v: tower(batch.image, theta.image) };
-}
-
-/** S_ij = ⟨u_i, v_j⟩/τ, (B, B). */
-export const similarities = ({ u, v }: Embeddings, temperature: number): Tensor =>
-  matmul(u, v, { form: 'nt', alpha: 1 / temperature });
-
-/** Contrastive loss of a batch, summed over its pairs and both directions. */
-export const batchLoss = (theta: TwoTower, batch: PairBatch, temperature: number): Tensor =>
-  contrastive(similarities(embed(theta, batch), temperature));
+/**
+ * The model: cosines of both towers' embeddings over the temperature.
+ * @param temperature τ > 0
+ */
+export const twoTower = (temperature: number): Model<TwoTower, PairBatch> => ({
+  embed: (theta, { text, image }) => ({ u: tower(text, theta.text), v: tower(image, theta.image) }),
+  scale: () => 1 / temperature,
+});

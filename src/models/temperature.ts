@@ -1,0 +1,26 @@
+// A trained temperature, for any model.
+
+import { exp } from '../autodiff/ops/unary.ts';
+import { type Tensor, tensor } from '../autodiff/tensor.ts';
+import type { Device } from '../device/open.ts';
+import type { Model } from './model.ts';
+
+/** The parameters of a model together with log(1/τ). */
+export interface WithTemperature<T> {
+  readonly tower: T;
+  /** log(1/τ), a scalar. */
+  readonly logScale: Tensor;
+}
+
+/**
+ * The model with its temperature among the parameters, in place of its own.
+ * @example const model = trainedTemperature(bilinear(1)); const start = { tower, logScale: logScale(device, 0.07) };
+ */
+export const trainedTemperature = <T, B>(model: Model<T, B>): Model<WithTemperature<T>, B> => ({
+  embed: ({ tower }, batch) => model.embed(tower, batch),
+  scale: ({ logScale }) => exp(logScale),
+});
+
+/** log(1/τ) as a parameter. */
+export const logScale = (device: Device, temperature: number): Tensor =>
+  tensor(device, Float64Array.of(-Math.log(temperature)), []);
