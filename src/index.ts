@@ -73,9 +73,20 @@ export { type Bilinear, bilinear } from './models/bilinear.ts';
 export { initLinearTwoTower, type LinearTwoTower, linearTwoTower } from './models/linear-two-tower.ts';
 export { batchLoss, type Embeddings, type Model, type PairBatch, similarities } from './models/model.ts';
 export { logScale, trainedTemperature, type WithTemperature } from './models/temperature.ts';
+export * from './ecif/algorithms.ts';
 export { type Certificates, certificates, type PriorBounds, priorBounds } from './ecif/bounds.ts';
-export { negativeIF, negOf, positiveIF, posOf } from './ecif/influence.ts';
+export { type Curvature, curvaturesOf } from './ecif/curvatures.ts';
+export { flagPairs, type PairFlag, type Stationarity, stationarityOf } from './ecif/diagnostics.ts';
+export { lossOf, negativeIF, negOf, positiveIF, posOf } from './ecif/influence.ts';
 export { anchorLosses, decayTerm, overPartitions, type Problem, totalLoss } from './ecif/objective.ts';
+export {
+  type PrintedTheorem,
+  printedTheorem,
+  surrogateLoss,
+  type TheoremConstants,
+  theoremConstants,
+} from './ecif/printed-theorem.ts';
+export { type PairEstimate, type ProbeOptions, relativeScore, relativeScores } from './ecif/relative.ts';
 export {
   lossWithout,
   type Removal,
@@ -89,7 +100,10 @@ export {
   type Rescaled,
 } from './ecif/removal.ts';
 export { minimise, type MinimiseOptions, type Minimum } from './ecif/retrain.ts';
-export { type PairScore, pairScores, relativeScore } from './ecif/scores.ts';
+export { type PairScore, pairScores, taskScore } from './ecif/scores.ts';
 export { type Seg, type Segment, segOf } from './ecif/seg.ts';
+export { cosines, type SelfForm, selfLosses, type SelfOptions, selfScores } from './ecif/self.ts';
 export { curvatureAt, type CurvatureSolver, type SolverOptions } from './ecif/solver.ts';
+export { type PairPlace, type PairTangents, pairGradients, sweepPairs } from './ecif/sweep.ts';
 export { type Directions, neg as negTerm, type NegForm, pairTerms, pos as posTerm, removedLoss } from './ecif/terms.ts';
+export { type BatchSolves, prepareBatch, removeWoodbury, type WoodburyRemoval } from './ecif/woodbury.ts';

@@ -34,3 +34,8 @@ export class NumericsError extends EcifError {
 export class NotDifferentiableError extends EcifError {
   override name = 'NotDifferentiableError';
 }
+
+/** A logarithm of a cosine that is not positive. */
+export class CosineError extends EcifError {
+  override name = 'CosineError';
+}

@@ -14,6 +14,11 @@ export class Flat<T> {
     this.#leaves = treeLeaves<Tensor>(like);
   }
 
+  /** Where the tree lies. */
+  get device(): Tensor['device'] {
+    return this.#leaves[0].device;
+  }
+
   /** Number of values. */
   get size(): number {
     return this.#leaves.reduce((n, x) => n + x.size, 0);

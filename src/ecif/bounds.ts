@@ -38,10 +38,13 @@ export interface Certificates {
 /** ψ(r) = (eʳ − 1 − r)/r. */
 const psi = (r: number): number => (r < 1e-4 ? r / 2 + (r * r) / 6 : (Math.expm1(r) - r) / r);
 
-/** The features of each log-sum-exp term that is left: z_kj = ∂S_kj/∂θ over the candidates j of k, both directions. */
-async function termFeatures<T, B>({ model, batches }: Problem<T, B>, theta: T, seg: Seg): Promise<Vector[][]> {
+/**
+ * The features of each log-sum-exp term that is left, batch by batch: z_kj = ∂S_kj/∂θ over the candidates j of k, row k
+ * and then column k.
+ */
+export async function termFeatures<T, B>({ model, batches }: Problem<T, B>, theta: T, seg: Seg): Promise<Vector[][][]> {
   const flat = new Flat(theta);
-  const terms: Vector[][] = [];
+  const terms: Vector[][][] = [];
   for (const [m, members] of batches.entries()) {
     const lin = scope(() => linearize((t: T) => similarities(model, t, members), theta));
     const size = lin.value.shape[0];
@@ -58,17 +61,13 @@ async function termFeatures<T, B>({ model, batches }: Problem<T, B>, theta: T, s
     const feature = (k: number, j: number): Vector => Float64Array.from(columns, (c) => c[k * size + j]);
     const removed = seg.find(({ batch }) => batch === m)?.positions ?? [];
     const kept = Array.from({ length: size }, (_, i) => i).filter((i) => !removed.includes(i));
-    for (const k of kept)
-      terms.push(
-        kept.map((j) => feature(k, j)),
-        kept.map((j) => feature(j, k)),
-      );
+    terms.push(kept.flatMap((k) => [kept.map((j) => feature(k, j)), kept.map((j) => feature(j, k))]));
   }
   return terms;
 }
 
 /** Largest distance within each term. */
-function diameters(terms: readonly (readonly Vector[])[]): number[] {
+export function diameters(terms: readonly (readonly Vector[])[]): number[] {
   return terms.map((term) => {
     let widest = 0;
     for (let i = 0; i < term.length; i++)
@@ -76,6 +75,9 @@ function diameters(terms: readonly (readonly Vector[])[]): number[] {
     return widest;
   });
 }
+
+/** Most that the Hessian of log-sum-exp over features of diameter d changes per unit of θ. */
+export const lseLipschitz = (d: number): number => d ** 3 / (6 * Math.sqrt(3));
 
 /** L⁻¹·v for A = L·Lᵀ, so that ‖L⁻¹v‖ = ‖v‖ in the norm of A⁻¹. */
 function whiten({ lower, n }: Cholesky, v: Vector): Vector {
@@ -122,10 +124,11 @@ function newtonGap({ decrement, least, width }: Local): number | null {
 
 /**
  * Bounds on the error of ECIF (corrected Neg) that are known before the edit.
+ * @eq thm-error-bound
  * @param theta the trained parameters θ̂, stationary
  */
 export async function priorBounds<T, B>(problem: Problem<T, B>, theta: T, seg: Seg): Promise<PriorBounds> {
-  const terms = await termFeatures(problem, theta, seg);
+  const terms = (await termFeatures(problem, theta, seg)).flat();
   const local = await localAt(lossWithout(problem, seg), theta, terms);
   const g = local.gradient.map((x) => -x);
   const { size, matrix } = await hessian(totalLoss(problem), theta);
@@ -134,8 +137,7 @@ export async function priorBounds<T, B>(problem: Problem<T, B>, theta: T, seg: S
   const e = await new Flat(theta).read(() => grad(gap)(theta));
   const newton = choleskySolve(local.factor, g);
   const rest = distance(newton, choleskySolve(before, g)) + norm(choleskySolve(before, e));
-  // The Hessian of log-sum-exp over features of diameter d changes at most d³/(6√3) per unit of θ.
-  const lipschitz = diameters(terms).reduce((sum, d) => sum + d ** 3, 0) / (6 * Math.sqrt(3));
+  const lipschitz = diameters(terms).reduce((sum, d) => sum + lseLipschitz(d), 0);
   const first = newtonGap(local);
   return {
     lipschitz: (lipschitz / (2 * problem.decay)) * dot(newton, newton) + rest,
@@ -149,7 +151,7 @@ export async function priorBounds<T, B>(problem: Problem<T, B>, theta: T, seg: S
  * @example const { p3 } = await certificates(problem, edited, seg);
  */
 export async function certificates<T, B>(problem: Problem<T, B>, theta: T, seg: Seg): Promise<Certificates> {
-  const local = await localAt(lossWithout(problem, seg), theta, await termFeatures(problem, theta, seg));
+  const local = await localAt(lossWithout(problem, seg), theta, (await termFeatures(problem, theta, seg)).flat());
   const rho = local.width * local.decrement;
   const gap = newtonGap(local);
   const p1 = norm(local.gradient) / problem.decay;

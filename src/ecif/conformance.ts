@@ -2,23 +2,24 @@
 
 import { addScaled, dot } from '../array/vector.ts';
 import { Flat } from '../autodiff/flat.ts';
-import { grad, vjp } from '../autodiff/transforms.ts';
-import { disposeTree, scope, type Tensor, tensor } from '../autodiff/tensor.ts';
+import { grad } from '../autodiff/transforms.ts';
+import { scope, type Tensor } from '../autodiff/tensor.ts';
 import { hessian } from '../autodiff/curvature.ts';
-import { add } from '../autodiff/ops/binary.ts';
 import type { Device } from '../device/open.ts';
 import { symmetricEigen } from '../linalg/symmetric-eigen.ts';
 import type { Bilinear } from '../models/bilinear.ts';
 import { type ConvexFile, placeConvex } from './convex-file.ts';
 import { negativeIF, negOf, positiveIF, posOf } from './influence.ts';
-import { batchLoss, similarities } from '../models/model.ts';
+import { batchLoss } from '../models/model.ts';
 import { totalLoss } from './objective.ts';
 import { lossWithout, removalOf, removeByInfluence, removeByNewton } from './removal.ts';
 import { minimise } from './retrain.ts';
-import { pairScores, relativeScore } from './scores.ts';
+import { relativeScores } from './relative.ts';
+import { pairScores } from './scores.ts';
 import { segOf } from './seg.ts';
-import { curvatureAt, type CurvatureSolver } from './solver.ts';
-import { type NegForm, pairTerms } from './terms.ts';
+import { curvatureAt } from './solver.ts';
+import type { PairPlace } from './sweep.ts';
+import type { NegForm } from './terms.ts';
 
 /** A tree of numbers, named as in the reference files. */
 export type Quantities = { [name: string]: number | number[] | Quantities };
@@ -33,47 +34,20 @@ async function perForm<R>(f: (form: NegForm) => Promise<R>): Promise<Record<NegF
   return out as Record<NegForm, R>;
 }
 
-/** Relative scores of all pairs, from the two influences of each. */
-async function relativeScores(
-  file: ConvexFile,
-  { problem }: ReturnType<typeof placeConvex>,
-  theta: Bilinear,
-  h: CurvatureSolver<Bilinear>,
-  g: Float64Array,
-): Promise<number[]> {
-  const flat = new Flat(theta);
-  const out = new Array<number>(file.text.length);
-  for (const [m, members] of problem.batches.entries()) {
-    const terms = (t: Bilinear): { p: Tensor; n: Tensor } => {
-      const { pos, neg } = pairTerms(similarities(problem.model, t, members), 'corrected');
-      return { p: add(pos.t2i, pos.i2t), n: add(neg.t2i, neg.i2t) };
-    };
-    const back = vjp(terms, theta);
-    const size = file.batches[m].length;
-    for (const [k, id] of file.batches[m].entries()) {
-      const unit = (on: boolean): Tensor =>
-        tensor(
-          theta.w.device,
-          Float64Array.from({ length: size }, (_, i) => (on && i === k ? 1 : 0)),
-        );
-      const influence = async (which: 'p' | 'n'): Promise<Float64Array> => {
-        const pulled = scope(() => back.pull({ p: unit(which === 'p'), n: unit(which === 'n') }));
-        const solved = await h.solve(pulled);
-        const vector = await flat.toVector(solved);
-        disposeTree([pulled, solved]);
-        return vector.map((x) => -x);
-      };
-      out[id] = relativeScore(await influence('p'), await influence('n'), g);
-    }
-    back.dispose();
-  }
+/** Numbers of pairs in the order of the file. */
+function byPair<P extends PairPlace>(
+  { batches, text }: ConvexFile,
+  pairs: readonly P[],
+  number: (pair: P) => number,
+): number[] {
+  const out = new Array<number>(text.length);
+  for (const pair of pairs) out[batches[pair.batch][pair.position]] = number(pair);
   return out;
 }
 
 /** All quantities of MATH.md for one file, on one device. */
 export async function convexQuantities(file: ConvexFile, device: Device): Promise<Quantities> {
-  const placed = placeConvex(file, device);
-  const { problem, start, validation } = placed;
+  const { problem, start, validation } = placeConvex(file, device);
   const loss = totalLoss(problem);
   const { theta } = await minimise(loss, start);
   const flat = new Flat(theta);
@@ -89,7 +63,8 @@ export async function convexQuantities(file: ConvexFile, device: Device): Promis
   const retrained = (await minimise(lossWithout(problem, seg), theta)).theta;
   const evaluation = (t: Bilinear): Tensor => batchLoss(problem.model, t, validation);
   const g = await gradientOf(evaluation);
-  const w = await h.solve(flat.toTree(g));
+  const gradient = flat.toTree(g);
+  const w = await h.solve(gradient);
   const before = await value(evaluation);
   const change = async (to: Bilinear): Promise<number> => {
     const [a, b] = [await flat.toVector(to), await flat.toVector(theta)];
@@ -113,12 +88,10 @@ export async function convexQuantities(file: ConvexFile, device: Device): Promis
       newton: await change(byNewton),
       actual: (await value(evaluation, retrained)) - before,
     },
-    pairScores: await perForm(async (form) => {
-      const out = new Array<number>(file.text.length);
-      for (const s of await pairScores(problem, theta, w, form)) out[file.batches[s.batch][s.position]] = s.score;
-      return out;
-    }),
-    relativeScores: await relativeScores(file, placed, theta, h, g),
+    pairScores: await perForm(async (form) =>
+      byPair(file, await pairScores(problem, theta, w, form), ({ score }) => score),
+    ),
+    relativeScores: byPair(file, await relativeScores(problem, theta, h, gradient), ({ value }) => value),
     hessianEigenvalues: list(symmetricEigen(matrix, size).values),
   };
 }

@@ -13,7 +13,7 @@ import { type Directions, neg, type NegForm, pos } from './terms.ts';
 const both = ({ t2i, i2t }: Directions): Tensor => add(t2i, i2t);
 
 /** Σ over the batches of a Seg of a term on S. */
-const overSeg = <T, B>(
+export const overSeg = <T, B>(
   { model, batches }: Problem<T, B>,
   seg: Seg,
   term: (s: Tensor, removed: readonly number[]) => Tensor,
@@ -30,20 +30,32 @@ export const posOf = <T, B>(problem: Problem<T, B>, seg: Seg): ((theta: T) => Te
 export const negOf = <T, B>(problem: Problem<T, B>, seg: Seg, form: NegForm): ((theta: T) => Tensor) =>
   overSeg(problem, seg, (s, removed) => both(neg(s, removed, form)));
 
+/** Pos + Neg of a set: the paper's L'. */
+export const lossOf = <T, B>(problem: Problem<T, B>, seg: Seg, form: NegForm): ((theta: T) => Tensor) => {
+  const [p, n] = [posOf(problem, seg), negOf(problem, seg, form)];
+  return (theta) => add(p(theta), n(theta));
+};
+
 /** −H⁻¹·∇f(θ). */
-async function influenceOf<T>(f: (theta: T) => Tensor, theta: T, h: CurvatureSolver<T>): Promise<T> {
+export async function influenceOf<T>(f: (theta: T) => Tensor, theta: T, h: CurvatureSolver<T>): Promise<T> {
   const x = await solveFor(h, () => grad(f)(theta));
   const influence = treeSpace<T>().combine([-1], [x]);
   disposeTree(x);
   return influence;
 }
 
-/** positive-IF(D*, Seg) = −H⁻¹·∇Pos. */
+/**
+ * positive-IF(D*, Seg) = −H⁻¹·∇Pos.
+ * @eq prop-positive-if
+ */
 export async function positiveIF<T, B>(problem: Problem<T, B>, theta: T, seg: Seg, h: CurvatureSolver<T>): Promise<T> {
   return influenceOf(posOf(problem, seg), theta, h);
 }
 
-/** negative-IF(D*, Seg) = −H⁻¹·∇Neg, for the form asked for. */
+/**
+ * negative-IF(D*, Seg) = −H⁻¹·∇Neg, for the form asked for.
+ * @eq prop-negative-if
+ */
 export async function negativeIF<T, B>(
   problem: Problem<T, B>,
   theta: T,

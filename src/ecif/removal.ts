@@ -8,14 +8,17 @@ import { disposeTree, scope, type Tensor } from '../autodiff/tensor.ts';
 import { grad } from '../autodiff/transforms.ts';
 import { lu, luSolve } from '../linalg/lu.ts';
 import { treeSpace } from '../linalg/tree-space.ts';
-import { negOf, posOf } from './influence.ts';
+import { lossOf } from './influence.ts';
 import { similarities } from '../models/model.ts';
 import { decayTerm, type Problem } from './objective.ts';
 import type { Seg } from './seg.ts';
 import { curvatureAt, type CurvatureSolver, solveFor } from './solver.ts';
 import { type NegForm, removedLoss } from './terms.ts';
 
-/** The objective after true removal: rows and columns of the removed pairs dropped. */
+/**
+ * The objective after true removal: rows and columns of the removed pairs dropped.
+ * @eq eq-removed-loss
+ */
 export function lossWithout<T, B>({ model, batches, decay, centre }: Problem<T, B>, seg: Seg): (theta: T) => Tensor {
   const removed = new Map(seg.map(({ batch, positions }) => [batch, positions]));
   return (theta) =>
@@ -28,7 +31,10 @@ export function lossWithout<T, B>({ model, batches, decay, centre }: Problem<T, 
       .reduce(add, decayTerm(theta, decay, centre));
 }
 
-/** Removal by influence: θ̃ = θ̂ − positiveIF − negativeIF, whatever form the negatives have. */
+/**
+ * Removal by influence: θ̃ = θ̂ − positiveIF − negativeIF, whatever form the negatives have.
+ * @eq eq-edit
+ */
 export const removeByInfluence = <T>(theta: T, positiveIF: T, negativeIF: T): T =>
   treeSpace<T>().combine([1, -1, -1], [theta, positiveIF, negativeIF]);
 
@@ -47,7 +53,7 @@ export interface Removal<T> {
 export const removalOf = <T, B>(problem: Problem<T, B>, theta: T, seg: Seg, h: CurvatureSolver<T>): Removal<T> => ({
   theta,
   h,
-  lost: (form) => (t) => add(posOf(problem, seg)(t), negOf(problem, seg, form)(t)),
+  lost: (form) => lossOf(problem, seg, form),
   without: lossWithout(problem, seg),
 });
 

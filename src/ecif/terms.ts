@@ -26,25 +26,31 @@ export interface Directions {
 const FAR = -1e30;
 
 /** 1 at the given positions, 0 elsewhere, (n). */
-function indicator(like: Tensor, positions: readonly number[]): Tensor {
+export function indicator(like: Tensor, positions: readonly number[]): Tensor {
   const values = new Float64Array(like.shape[0]);
   for (const i of positions) values[i] = 1;
   return tensor(like.device, values);
 }
 
-/** Pos(E): both loss terms of every removed anchor, candidates being the whole batch. */
+/**
+ * Pos(E): both loss terms of every removed anchor, candidates being the whole batch.
+ * @eq eq-pos
+ */
 export function pos(s: Tensor, removed: readonly number[]): Directions {
   const { t2i, i2t } = anchorLosses(s);
   const e = indicator(s, removed);
   return { t2i: sum(mul(e, t2i)), i2t: sum(mul(e, i2t)) };
 }
 
-/** log P_k for every row (axis 1) or column (axis 0): the share of the removed in the softmax of k. */
-function logShare(s: Tensor, removed: Tensor, axis: 0 | 1): Tensor {
-  const masked = affine(removed, -FAR, FAR);
-  const only = add(s, axis === 1 ? masked : reshape(masked, [s.shape[0], 1]));
-  return sub(logSumExp(only, axis), logSumExp(s, axis));
+/** S with every candidate that is not in the set far below: columns for rows (axis 1), rows for columns (axis 0). */
+export function masked(s: Tensor, set: Tensor, axis: 0 | 1): Tensor {
+  const far = affine(set, -FAR, FAR);
+  return add(s, axis === 1 ? far : reshape(far, [s.shape[0], 1]));
 }
+
+/** log P_k for every row (axis 1) or column (axis 0): the share of the removed in the softmax of k. */
+const logShare = (s: Tensor, removed: Tensor, axis: 0 | 1): Tensor =>
+  sub(logSumExp(masked(s, removed, axis), axis), logSumExp(s, axis));
 
 /** −log(1 − P), also where P is close to 1: there from log of the share of the kept. */
 function minusLogRest(logP: Tensor, logRest: Tensor): Tensor {
@@ -53,7 +59,11 @@ function minusLogRest(logP: Tensor, logRest: Tensor): Tensor {
   return where(greaterEqual(p, full(p.device, p.shape, 0.5)), negate(logRest), negate(log1p(negate(small))));
 }
 
-/** Neg(E) in one of its forms, summed over the kept. */
+/**
+ * Neg(E) in one of its forms, summed over the kept.
+ * @eq eq-neg-taylor
+ * @deviation the paper prints the reciprocal, here `published`
+ */
 export function neg(s: Tensor, removed: readonly number[], form: NegForm): Directions {
   const e = indicator(s, removed);
   const kept = affine(e, -1, 1);
@@ -66,7 +76,10 @@ export function neg(s: Tensor, removed: readonly number[], form: NegForm): Direc
   return { t2i: part(1), i2t: part(0) };
 }
 
-/** The batch loss with the rows and columns of the removed dropped; 0 where nothing is left. */
+/**
+ * The batch loss with the rows and columns of the removed dropped; 0 where nothing is left.
+ * @eq eq-removed-loss
+ */
 export function removedLoss(s: Tensor, removed: readonly number[]): Tensor {
   const kept = Array.from({ length: s.shape[0] }, (_, i) => i).filter((i) => !removed.includes(i));
   if (kept.length === 0) return sum(affine(s, 0, 0));

@@ -1,0 +1,118 @@
+// Relative scores: the largest first-order change of the loss that re-weighting a pair can make per unit of parameter change.
+
+import { createRng } from '../array/rng.ts';
+import { addScaled, dot, norm } from '../array/vector.ts';
+import { Flat } from '../autodiff/flat.ts';
+import { disposeTree } from '../autodiff/tensor.ts';
+import type { Problem } from './objective.ts';
+import { DENSE_UP_TO, type CurvatureSolver } from './solver.ts';
+import { type PairPlace, plus, sweepPairs, unitTangents } from './sweep.ts';
+import type { NegForm } from './terms.ts';
+
+type Vector = Float64Array;
+
+/** A number of one pair with its standard error, 0 where it is exact. */
+export interface PairEstimate extends PairPlace {
+  readonly value: number;
+  readonly standardError: number;
+}
+
+/** How quadratic forms of all pairs are found. */
+export interface ProbeOptions {
+  /** Random probes; none, so that the result is exact, up to 600 parameters unless told, 64 beyond. */
+  probes?: number | undefined;
+  seed?: number | undefined;
+  form?: NegForm | undefined;
+}
+
+/**
+ * ‖P·g‖ with P the orthogonal projector on span(p, n): the largest change of the loss, to first order, that re-weighting
+ * the pair can make with a parameter change of length one.
+ * @eq prop-relative-score
+ * @eq erratum-06-relative
+ * @param tolerance angle below which p and n count as parallel
+ * @example relativeScore(positiveIF, negativeIF, gradVal);
+ */
+export function relativeScore(p: Vector, n: Vector, g: Vector, tolerance = Math.sqrt(g.length) * 2 ** -53): number {
+  const [first, second] = [p, n].filter((v) => norm(v) > 0).map((v) => v.map((x) => x / norm(v)));
+  if (first === undefined) return 0;
+  const along = dot(first, g);
+  if (second === undefined) return Math.abs(along);
+  let rest = addScaled(second, -dot(first, second), first);
+  rest = addScaled(rest, -dot(first, rest), first);
+  const length = norm(rest);
+  return length <= tolerance ? Math.abs(along) : Math.hypot(along, dot(rest, g) / length);
+}
+
+/** H⁻¹ of each probe: unit vectors for an exact result, normal ones otherwise. */
+export async function solvedProbes<T>(
+  theta: T,
+  h: CurvatureSolver<T>,
+  { probes, seed = 0 }: ProbeOptions,
+): Promise<{ readonly exact: boolean; readonly probes: T[]; readonly solved: T[] }> {
+  const flat = new Flat(theta);
+  const count = probes ?? (flat.size <= DENSE_UP_TO ? 0 : 64);
+  const rng = createRng(seed);
+  const drawn =
+    count === 0
+      ? unitTangents(theta)
+      : Array.from({ length: count }, () => flat.toTree(Float64Array.from({ length: flat.size }, () => rng.normal())));
+  const solved: T[] = [];
+  for (const probe of drawn) solved.push(await h.solve(probe));
+  return { exact: count === 0, probes: drawn, solved };
+}
+
+/** √(bᵀ·M⁻¹·b) for a 2×2 Gram matrix M of (p, n) and b = (p·g, n·g), by the cosine of p and n. */
+function projected([pp, pn, nn]: readonly number[], pg: number, ng: number): number {
+  if (!(pp > 0) && !(nn > 0)) return 0;
+  if (!(pp > 0)) return Math.abs(ng) / Math.sqrt(nn);
+  if (!(nn > 0)) return Math.abs(pg) / Math.sqrt(pp);
+  const [a, b, c] = [pg / Math.sqrt(pp), ng / Math.sqrt(nn), pn / Math.sqrt(pp * nn)];
+  const rest = 1 - c * c;
+  return rest <= 1e-12 ? Math.abs(a) : Math.hypot(a, (b - c * a) / Math.sqrt(rest));
+}
+
+/** The score from r normal probes, whose inverse Gram matrix is r/(r − 3) too large on average; error by jackknife. */
+function estimated(p: Vector, n: Vector, pg: number, ng: number): { value: number; standardError: number } {
+  const r = p.length;
+  const sums = [dot(p, p), dot(p, n), dot(n, n)];
+  const from = (gram: readonly number[], count: number): number =>
+    Math.sqrt((count - 3) / count) *
+    projected(
+      gram.map((x) => x / count),
+      pg,
+      ng,
+    );
+  const without = Array.from(p, (_, i) =>
+    from([sums[0] - p[i] ** 2, sums[1] - p[i] * n[i], sums[2] - n[i] ** 2], r - 1),
+  );
+  const mean = without.reduce((a, b) => a + b, 0) / r;
+  const spread = without.reduce((a, b) => a + (b - mean) ** 2, 0);
+  return { value: from(sums, r), standardError: Math.sqrt(((r - 1) / r) * spread) };
+}
+
+/**
+ * Relative scores of all pairs: one sweep along H⁻¹ of the unit vectors, exact, or of r random probes, with an error.
+ * @eq prop-relative-score
+ * @param gradVal ∇L_val at θ̂
+ * @example const relative = await relativeScores(problem, theta, h, grad(evaluation)(theta));
+ */
+export async function relativeScores<T, B>(
+  problem: Problem<T, B>,
+  theta: T,
+  h: CurvatureSolver<T>,
+  gradVal: T,
+  options: ProbeOptions = {},
+): Promise<PairEstimate[]> {
+  const { exact, probes, solved } = await solvedProbes(theta, h, options);
+  const w = await h.solve(gradVal);
+  const swept = await sweepPairs(problem, theta, [...solved, w], options.form ?? 'corrected');
+  const g = await new Flat(theta).toVector(gradVal);
+  disposeTree([probes, solved, w]);
+  return swept.map(({ batch, position, pos, neg }) => {
+    const [all, last] = [(v: Vector): Vector => v.subarray(0, -1), (v: Vector): number => v[v.length - 1]];
+    const [p, n] = [plus(pos.t2i, pos.i2t), plus(neg.t2i, neg.i2t)];
+    if (exact) return { batch, position, value: relativeScore(all(p), all(n), g), standardError: 0 };
+    return { batch, position, ...estimated(all(p), all(n), last(p), last(n)) };
+  });
+}
