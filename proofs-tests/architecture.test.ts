@@ -19,8 +19,9 @@ const ROOMS: Record<string, readonly string[]> = {
   models: engine,
   data: engine,
   ecif: [...engine, 'models', 'data'],
-  report: library,
-  cli: [...library, 'report', 'index.ts'],
+  verify: library,
+  report: [...library, 'verify'],
+  cli: [...library, 'verify', 'report', 'index.ts'],
   'index.ts': library,
 };
 

@@ -105,5 +105,13 @@ export { type Seg, type Segment, segOf } from './ecif/seg.ts';
 export { cosines, type SelfForm, selfLosses, type SelfOptions, selfScores } from './ecif/self.ts';
 export { curvatureAt, type CurvatureSolver, type SolverOptions } from './ecif/solver.ts';
 export { type PairPlace, type PairTangents, pairGradients, sweepPairs } from './ecif/sweep.ts';
-export { type Directions, neg as negTerm, type NegForm, pairTerms, pos as posTerm, removedLoss } from './ecif/terms.ts';
+export {
+  type Directions,
+  neg as negTerm,
+  type NegForm,
+  pairTerms,
+  pos as posTerm,
+  removedLoss,
+  zetaLoss,
+} from './ecif/terms.ts';
 export { type BatchSolves, prepareBatch, removeWoodbury, type WoodburyRemoval } from './ecif/woodbury.ts';

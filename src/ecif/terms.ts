@@ -77,6 +77,20 @@ export function neg(s: Tensor, removed: readonly number[], form: NegForm): Direc
 }
 
 /**
+ * The batch loss with the removed weighted by ζ as candidates of the kept: L + Σ_k log(1 + (ζ − 1)·P_k). ζ = 1 is the
+ * loss itself; ζ = 0 leaves what the removed do as positives.
+ * @eq eq-zeta-loss
+ * @eq erratum-14-double-shift
+ * @param zeta in 0…1
+ */
+export function zetaLoss(s: Tensor, removed: readonly number[], zeta: number): Tensor {
+  const e = indicator(s, removed);
+  const kept = affine(e, -1, 1);
+  const part = (axis: 0 | 1): Tensor => sum(mul(kept, log1p(affine(exp(logShare(s, e, axis)), zeta - 1, 0))));
+  return add(contrastive(s), add(part(1), part(0)));
+}
+
+/**
  * The batch loss with the rows and columns of the removed dropped; 0 where nothing is left.
  * @eq eq-removed-loss
  */

@@ -2,6 +2,7 @@
 
 import { distance, norm } from '../array/vector.ts';
 import type { Device } from '../device/open.ts';
+import type { ConvexFile } from '../ecif/convex-file.ts';
 import type { Shape } from './instance.ts';
 import type { Setting } from './setting.ts';
 
@@ -37,8 +38,9 @@ export interface Claim {
   readonly expected: Verdict;
   /** Largest error that counts as none; 1e-6 in float64 and 5e-3 in float32 unless told. */
   readonly tolerance?: { readonly float64: number; readonly float32: number };
-  /** Instances it is measured on. */
+  /** Instances it is measured on, and some that always are. */
   readonly shape?: Shape;
+  readonly always?: readonly ConvexFile[];
   measure(setting: Setting, device: Device): Promise<Measurement>;
 }
 
@@ -54,9 +56,12 @@ export function verdictOf(tolerance: number, printed: number, corrected: number 
   return corrected !== null && corrected <= tolerance ? 'holds as corrected' : 'fails as printed';
 }
 
+/** Lengths below this count as it: a relative error of rounding noise says nothing. */
+export const NOISE = 1e-8;
+
 /** ‖a − b‖/‖b‖, infinite where a is not finite. */
 export function apart(a: Float64Array, b: Float64Array): number {
-  const error = distance(a, b) / (norm(b) || 1);
+  const error = distance(a, b) / Math.max(norm(b), NOISE);
   return Number.isNaN(error) ? Infinity : error;
 }
 

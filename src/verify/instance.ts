@@ -16,13 +16,26 @@ export interface Shape {
   readonly oneBatch?: boolean;
 }
 
-/** Rows of length one from a seeded normal. */
-export function unitRows(rng: Rng, count: number, width: number): number[][] {
-  return Array.from({ length: count }, () => {
-    const v = Array.from({ length: width }, () => rng.normal());
-    return v.map((x) => x / Math.hypot(...v));
-  });
+const unit = (v: readonly number[]): number[] => v.map((x) => x / Math.hypot(...v));
+
+/**
+ * Pairs as real ones are: text and image features of length one that share hidden factors, with noise of their own.
+ * @param count pairs
+ * @param p text features
+ * @param q image features
+ */
+export function relatedPairs(rng: Rng, count: number, p: number, q: number): { text: number[][]; image: number[][] } {
+  const hidden = Math.max(p, q);
+  const normal = (rows: number, columns: number): number[][] =>
+    Array.from({ length: rows }, () => Array.from({ length: columns }, () => rng.normal()));
+  const [factors, a, b] = [normal(count, hidden), normal(p, hidden), normal(q, hidden)];
+  const seen = (through: readonly (readonly number[])[]): number[][] =>
+    factors.map((z) => unit(through.map((row) => row.reduce((t, x, i) => t + x * z[i], 0) + 0.6 * rng.normal())));
+  return { text: seen(a), image: seen(b) };
 }
+
+/** Pairs of the validation batch. */
+const VALIDATION = 4;
 
 const pick = <R>(rng: Rng, of: readonly R[]): R => of[rng.int(of.length)];
 
@@ -41,15 +54,16 @@ export function randomInstance(seed: number, shape: Shape = {}): ConvexFile {
   const from = shape.oneBatch === true ? batches[0] : order;
   const shuffled = [...rng.permutation(from.length)].map((i) => from[i]);
   const remove = shape.remove ?? 1 + rng.int(3);
+  const all = relatedPairs(rng, pairs + VALIDATION, p, q);
   return {
     name: `instance ${seed}`,
     temperature: shape.temperature ?? pick(rng, [0.2, 0.5, 1]),
     delta: shape.decay ?? pick(rng, [0.05, 0.2, 1, 5]),
-    text: unitRows(rng, pairs, p),
-    image: unitRows(rng, pairs, q),
+    text: all.text.slice(0, pairs),
+    image: all.image.slice(0, pairs),
     batches,
     remove: shuffled.slice(0, Math.min(remove, pairs - 1)),
-    validation: { text: unitRows(rng, 4, p), image: unitRows(rng, 4, q) },
+    validation: { text: all.text.slice(pairs), image: all.image.slice(pairs) },
   };
 }
 

@@ -1,0 +1,57 @@
+// All claims, in the order of the paper.
+
+import type { Claim } from '../claim.ts';
+import * as algorithm from './algorithm.ts';
+import * as bound from './bound.ts';
+import * as influence from './influence.ts';
+import * as objective from './objective.ts';
+import * as scores from './scores.ts';
+
+export const CLAIMS: readonly Claim[] = [
+  objective.similarityClaim,
+  objective.batchLossClaim,
+  objective.totalLossClaim,
+  algorithm.noMinimiserClaim,
+  influence.responseClaim,
+  objective.hessianClaim,
+  influence.posClaim,
+  influence.positiveClaim,
+  influence.additiveClaim,
+  objective.oneDirectionClaim,
+  influence.removedLossClaim,
+  influence.zetaClaim,
+  influence.taylorClaim,
+  influence.negativeClaim,
+  influence.invertedClaim,
+  influence.doubleShiftClaim,
+  influence.editClaim,
+  influence.orderClaim,
+  scores.taskScoreClaim,
+  scores.remarkClaim,
+  scores.relativeClaim,
+  scores.parallelClaim,
+  algorithm.savingsClaim,
+  algorithm.algorithm1Claim,
+  algorithm.partitionClaim,
+  algorithm.imageSideClaim,
+  scores.algorithm2Claim,
+  scores.algorithm3Claim,
+  scores.logCosineClaim,
+  scores.algorithm4Claim,
+  scores.algorithm5Claim,
+  algorithm.lograClaim,
+  objective.stationarityClaim,
+  influence.missingLogClaim,
+  influence.taylorPointClaim,
+  influence.halfRootClaim,
+  bound.pairConvexClaim,
+  bound.convexityClaim,
+  bound.surrogateClaim,
+  bound.decayTwiceClaim,
+  bound.inversesClaim,
+  bound.setGradientClaim,
+  bound.strayConstantClaim,
+  bound.vacuousClaim,
+  bound.theoremClaim,
+  bound.certificateClaim,
+];
