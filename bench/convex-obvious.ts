@@ -48,7 +48,7 @@ async function gradientRows(pairs: number): Promise<Row[]> {
       { name: 'gradients', run: async () => void (await byGradients(problem, flat)) },
       { name: 'sweep', run: async () => void (await sweep()) },
     ],
-    { rounds: 3, warmup: 0, patience: 500 },
+    { rounds: 3, warmup: 0, patience: 250 },
   );
   return [
     target(SECTION, `${pairs} pairs: a gradient for each / sweep`, ratio(each, once), '≥', 20, '×', {
@@ -69,7 +69,7 @@ async function solveRows(pairs: number): Promise<Row[]> {
       { name: 'solves', run: async () => void (alone = await bySolves(problem)) },
       { name: 'scores', run: async () => void (await scoreAll(problem.placed, problem.theta)) },
     ],
-    { rounds: 1, warmup: 0, patience: 500 },
+    { rounds: 1, warmup: 0, patience: 250 },
   );
   const error = relativeError(
     Float64Array.from(scores, ({ score }) => score),

@@ -96,7 +96,7 @@ async function against(
 ): Promise<Row[]> {
   await peer.ask({ threads });
   const theirs = names.map((name) => ({ name, run: async () => void (await peer.ask({ run: name })) }));
-  const [sweep, scores, ...times] = await compare([mine.sweep, mine.scores, ...theirs], { rounds: 5, patience: 500 });
+  const [sweep, scores, ...times] = await compare([mine.sweep, mine.scores, ...theirs], { rounds: 3, patience: 250 });
   const row = (label: string, t: Timing, own: Timing): Row =>
     note(section, `${label} / ours, ${mine.name}`, `${format(ratio(t, own))}×`, {
       value: ratio(t, own),

@@ -4,7 +4,7 @@ import * as ecif from '../src/index.ts';
 import { distance, norm } from '../src/array/vector.ts';
 import { places, type Trained } from './convex-problem.ts';
 import { readFlat } from './errors.ts';
-import { compare, type CompareOptions, ratio, type Timing } from './timing.ts';
+import { compare, ratio, type Timing } from './timing.ts';
 
 type Bilinear = ecif.Bilinear;
 
@@ -31,7 +31,9 @@ const REMOVED = 3;
 const TOLERANCE = 1e-4;
 
 /** Each estimator and retraining as a function that makes parameters. */
-function ways(removal: ecif.Removal<Bilinear>): Record<'corrected' | 'rescaled' | 'newton', () => Promise<Bilinear>> {
+function ways(
+  removal: ecif.ModelRemoval<Bilinear>,
+): Record<'corrected' | 'rescaled' | 'newton', () => Promise<Bilinear>> {
   return {
     corrected: () => ecif.removeLinear(removal, 'corrected'),
     rescaled: async () => (await ecif.removeRescaled(removal)).theta,
@@ -40,7 +42,10 @@ function ways(removal: ecif.Removal<Bilinear>): Record<'corrected' | 'rescaled' 
 }
 
 /** L-BFGS from θ̂, at every size the faster way. */
-async function retrained({ without, theta }: ecif.Removal<Bilinear>, gradientTolerance?: number): Promise<Bilinear> {
+async function retrained(
+  { without, theta }: ecif.ModelRemoval<Bilinear>,
+  gradientTolerance?: number,
+): Promise<Bilinear> {
   const found = await ecif.minimise(without, theta, { method: 'lbfgs', gradientTolerance });
   if (found.status !== 'converged') throw new Error(`retraining: ${found.status} at ‖∇F‖ = ${found.gradientNorm}`);
   return found.theta;
@@ -54,7 +59,7 @@ const making = (name: string, make: () => Promise<Bilinear>) => ({
 
 /** Relative errors of the estimators to retraining, and ‖∇F‖ at Newton's result. */
 async function accuracy(
-  removal: ecif.Removal<Bilinear>,
+  removal: ecif.ModelRemoval<Bilinear>,
 ): Promise<{ errors: RemovalTimes['errors']; atNewton: number }> {
   const { corrected, rescaled, newton } = ways(removal);
   const truth = await readFlat(await retrained(removal));
@@ -73,7 +78,7 @@ async function accuracy(
 }
 
 /** Times one removal. */
-export async function removalTimes({ data, placed, theta }: Trained, options: CompareOptions): Promise<RemovalTimes> {
+export async function removalTimes({ data, placed, theta }: Trained, rounds: number): Promise<RemovalTimes> {
   const h = await ecif.curvatureAt(placed.total, theta, { tolerance: TOLERANCE });
   const removal = ecif.removalOf(placed.problem, theta, ecif.segOf(places(data), [REMOVED]), h);
   const { errors, atNewton } = await accuracy(removal);
@@ -87,7 +92,7 @@ export async function removalTimes({ data, placed, theta }: Trained, options: Co
       making('as stationary', () => retrained(removal, atNewton)),
       { name: 'curvature', run: async () => (await ecif.curvatureAt(placed.total, theta)).dispose() },
     ],
-    options,
+    { rounds, warmup: 0, patience: 250 },
   );
   h.dispose();
   const over = (t: Timing): number => ratio(full, t);

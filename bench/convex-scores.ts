@@ -2,14 +2,12 @@
 
 import * as ecif from '../src/index.ts';
 import { dot } from '../src/array/vector.ts';
+import { DENSE_UP_TO } from '../src/ecif/solver.ts';
 import { readFlat } from './errors.ts';
 import { type ConvexData, type Placed, places } from './convex-problem.ts';
-import { compare, type CompareOptions, ratio } from './timing.ts';
+import { compare, ratio } from './timing.ts';
 
 type Bilinear = ecif.Bilinear;
-
-/** Parameters up to which curvatureAt forms the dense Hessian. */
-export const DENSE = 600;
 
 /** What was measured of one problem on one device; times in milliseconds, the best of the rounds. */
 export interface ScoreTimes {
@@ -19,9 +17,8 @@ export interface ScoreTimes {
   readonly scores: number;
   /** The same without a dense Hessian at any size. */
   readonly iterative: number;
-  /** Medians over rounds. */
+  /** The median over rounds. */
   readonly sweepPerGradient: number;
-  readonly scoresPerGradient: number;
   /** Solves that all scores took. */
   readonly solves: number;
   /** Largest difference to −∇L_val·(positiveIF + negativeIF) of sampled pairs, relative to the largest. */
@@ -114,34 +111,44 @@ async function checkScores(
   return worst;
 }
 
+/** How much to measure. */
+export interface Effort {
+  /** Rounds of gradient and sweep; scores take half as many. */
+  readonly rounds: number;
+  /** Pairs whose scores are computed alone. */
+  readonly sample: number;
+}
+
 /** Times gradient, sweep and all scores at θ̂ on one device. */
 export async function scoreTimes(
   placed: Placed,
   theta: Bilinear,
   data: ConvexData,
-  options: CompareOptions & { readonly sample: number },
+  { rounds, sample }: Effort,
 ): Promise<ScoreTimes> {
-  const h = await ecif.curvatureAt(placed.total, theta);
+  const h = await ecif.curvatureAt(placed.total, theta, { denseUpTo: 0 });
   const w = await solved(placed, theta, h);
   h.dispose();
-  const { scores: all, solves } = await scoreAll(placed, theta);
-  const [gradient, sweep, scores, iterative] = await compare(
+  const [gradient, sweep] = await compare(
     [
       { name: 'gradient', run: async () => void (await gradientOf(placed.total, theta)) },
       { name: 'sweep', run: async () => void (await ecif.pairScores(placed.problem, theta, w, 'corrected')) },
-      { name: 'scores', run: async () => void (await scoreAll(placed, theta)) },
-      { name: 'iterative', run: async () => void (await scoreAll(placed, theta, { denseUpTo: 0 })) },
-    ].slice(0, theta.w.size > DENSE ? 3 : 4),
-    options,
+    ],
+    { rounds, patience: 250 },
   );
   ecif.disposeTree(w);
+  const { scores: all, solves } = await scoreAll(placed, theta);
+  const ways: ecif.SolverOptions[] = theta.w.size <= DENSE_UP_TO ? [{}, { denseUpTo: 0 }] : [{}];
+  const [scores, iterative = scores] = await compare(
+    ways.map((way) => ({ name: 'scores', run: async () => void (await scoreAll(placed, theta, way)) })),
+    { rounds: Math.ceil(rounds / 2), warmup: 0, patience: 250 },
+  );
   const values = Float64Array.from(all, ({ score }) => score);
   return {
-    ...{ gradient: gradient.best, sweep: sweep.best, scores: scores.best, iterative: (iterative ?? scores).best },
+    ...{ gradient: gradient.best, sweep: sweep.best, scores: scores.best, iterative: iterative.best },
     sweepPerGradient: ratio(sweep, gradient),
-    scoresPerGradient: ratio(scores, gradient),
     solves,
-    error: await checkScores(placed, theta, data, values, options.sample),
+    error: await checkScores(placed, theta, data, values, sample),
     values,
   };
 }

@@ -74,7 +74,15 @@ export { initLinearTwoTower, type LinearTwoTower, linearTwoTower } from './model
 export { batchLoss, type Embeddings, type Model, type PairBatch, similarities } from './models/model.ts';
 export { logScale, trainedTemperature, type WithTemperature } from './models/temperature.ts';
 export * from './ecif/algorithms.ts';
-export { type Certificates, certificates, type PriorBounds, priorBounds } from './ecif/bounds.ts';
+export {
+  type Certificates,
+  certificates,
+  certificatesFrom,
+  type LossAt,
+  type PriorBounds,
+  priorBounds,
+  priorBoundsFrom,
+} from './ecif/bounds.ts';
 export { type Curvature, curvaturesOf } from './ecif/curvatures.ts';
 export { flagPairs, type PairFlag, type Stationarity, stationarityOf } from './ecif/diagnostics.ts';
 export { lossOf, negativeIF, negOf, positiveIF, posOf } from './ecif/influence.ts';
@@ -88,7 +96,9 @@ export {
 } from './ecif/printed-theorem.ts';
 export { type PairEstimate, type ProbeOptions, relativeScore, relativeScores } from './ecif/relative.ts';
 export {
+  type LostForm,
   lossWithout,
+  type ModelRemoval,
   type Removal,
   removalOf,
   removeByInfluence,
@@ -114,4 +124,4 @@ export {
   removedLoss,
   zetaLoss,
 } from './ecif/terms.ts';
-export { type BatchSolves, prepareBatch, removeWoodbury, type WoodburyRemoval } from './ecif/woodbury.ts';
+export { type BatchSolves, prepareBatches, removeWoodbury, type WoodburyRemoval } from './ecif/woodbury.ts';

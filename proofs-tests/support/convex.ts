@@ -20,7 +20,7 @@ export interface Trained {
   readonly theta: ecif.Bilinear;
   readonly h: ecif.CurvatureSolver<ecif.Bilinear>;
   readonly seg: ecif.Seg;
-  readonly removal: ecif.Removal<ecif.Bilinear>;
+  readonly removal: ecif.ModelRemoval<ecif.Bilinear>;
 }
 
 /** Unit rows from a seeded normal. */

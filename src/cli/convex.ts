@@ -13,7 +13,7 @@ import type { Device } from '../device/open.ts';
 import { defineCommand } from './command.ts';
 import { withDevice } from './devices.ts';
 import { readText } from './files.ts';
-import { printable } from './format.ts';
+import { printable, table } from './format.ts';
 
 /** What the command finds. */
 interface ConvexResult extends EstimateTable {
@@ -50,15 +50,11 @@ function describe(result: ConvexResult): string {
     ]),
     ['retraining', '0', figure(evaluationChange), '0', '', '', ''],
   ];
-  const widths = rows[0].map((_, i) => Math.max(...rows.map((row) => row[i].length)));
-  const table = rows.map((row) =>
-    row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]) : cell.padStart(widths[i]))).join('  '),
-  );
   return [
     `${printable(name)} on ${device}: pair${removed.length === 1 ? '' : 's'} ${removed.join(', ')} removed`,
     `θ̂ has gradient ${figure(gradientNorm)}; retraining moves it by ${figure(change)}`,
     '',
-    ...table,
+    table(rows),
     '',
     'error / change: distance to retraining over what retraining changes, 1 is doing nothing.',
     'P1, P2, P3: certified bounds on the distance, from the edited model alone; – where they say nothing.',

@@ -1,6 +1,7 @@
-// Reading the files people name on the command line.
+// Reading and writing the files people name on the command line.
 
-import { readFileSync, statSync } from 'node:fs';
+import { accessSync, constants, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { EcifError } from '../array/errors.ts';
 
 /** Problem and reference files beyond this are not what they seem. */
@@ -16,4 +17,20 @@ export function readText(path: string): string {
     if (error instanceof EcifError) throw error;
     throw new EcifError(`${path}: cannot be read, ${(error as Error).message}; check the path`, { cause: error });
   }
+}
+
+/** Makes sure that a file can be written, before work is spent on it. */
+export function requireWritable(path: string): void {
+  try {
+    accessSync(dirname(path), constants.W_OK);
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) throw new Error('it is a folder');
+  } catch (error) {
+    throw new EcifError(`${path}: cannot be written, ${(error as Error).message}; check the path`, { cause: error });
+  }
+}
+
+/** Writes a file whole or not at all. */
+export function writeText(path: string, text: string): void {
+  writeFileSync(`${path}.part`, text);
+  renameSync(`${path}.part`, path);
 }

@@ -17,6 +17,13 @@ export function columns(rows: readonly (readonly [string, string])[]): string {
   return rows.map(([left, right]) => `${left.padEnd(width)}  ${right}`).join('\n');
 }
 
+/** Columns, the first one to the left, the others to the right. */
+export function table(rows: readonly (readonly string[])[]): string {
+  const widths = rows[0].map((_, i) => Math.max(...rows.map((row) => row[i].length)));
+  const cell = (text: string, i: number): string => (i === 0 ? text.padEnd(widths[i]) : text.padStart(widths[i]));
+  return rows.map((row) => row.map(cell).join('  ')).join('\n');
+}
+
 /** Text from data, safe for a terminal: control characters become a replacement mark. */
 // oxlint-disable-next-line no-control-regex
 export const printable = (text: string): string => text.replace(/[\u0000-\u001f\u007f-\u009f]/g, '\ufffd');

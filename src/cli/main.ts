@@ -9,12 +9,14 @@ import { convex } from './convex.ts';
 import { demo } from './demo.ts';
 import { commandHelp, programHelp } from './help.ts';
 import { info } from './info.ts';
+import { ladder } from './ladder.ts';
 import { progressOn } from './progress.ts';
 import { nearest } from './suggest.ts';
+import { verify } from './verify.ts';
 import { ownVersion } from './versions.ts';
 
 /** Every command, in the order of the help. */
-const COMMANDS: readonly Command[] = [demo, convex, conformance, info];
+const COMMANDS: readonly Command[] = [demo, verify, convex, ladder, conformance, info];
 
 function findCommand(name: string): Command {
   const found = COMMANDS.find((command) => command.name === name);

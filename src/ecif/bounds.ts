@@ -89,9 +89,17 @@ function whiten({ lower, n }: Cholesky, v: Vector): Vector {
   return out;
 }
 
-/** F at one point: what both kinds of bounds are made of. */
-interface Local {
+/** F, the loss after true removal, at one point. */
+export interface LossAt {
   readonly gradient: Vector;
+  /** Row-major. */
+  readonly hessian: Vector;
+  /** Features of each log-sum-exp term that is left, see {@link termFeatures}. */
+  readonly terms: readonly (readonly Vector[])[];
+}
+
+/** What both kinds of bounds are made of. */
+interface Local {
   readonly factor: Cholesky;
   /** λ_min of the Hessian. */
   readonly least: number;
@@ -101,17 +109,23 @@ interface Local {
   readonly width: number;
 }
 
-async function localAt<T>(f: (theta: T) => Tensor, theta: T, terms: readonly (readonly Vector[])[]): Promise<Local> {
-  const { size, matrix } = await hessian(f, theta);
-  const factor = cholesky(matrix, size);
-  const gradient = await new Flat(theta).read(() => grad(f)(theta));
+function localOf({ gradient, hessian: matrix, terms }: LossAt): Local {
+  const factor = cholesky(matrix, gradient.length);
   const white = terms.map((term) => term.map((z) => whiten(factor, z)));
   return {
-    gradient,
     factor,
-    least: symmetricEigen(matrix, size).values[0],
+    least: symmetricEigen(matrix, gradient.length).values[0],
     decrement: norm(whiten(factor, gradient)),
     width: Math.max(0, ...diameters(white)),
+  };
+}
+
+async function lossAt<T, B>(problem: Problem<T, B>, theta: T, seg: Seg): Promise<LossAt> {
+  const f = lossWithout(problem, seg);
+  return {
+    gradient: await new Flat(theta).read(() => grad(f)(theta)),
+    hessian: (await hessian(f, theta)).matrix,
+    terms: (await termFeatures(problem, theta, seg)).flat(),
   };
 }
 
@@ -123,43 +137,63 @@ function newtonGap({ decrement, least, width }: Local): number | null {
 }
 
 /**
- * Bounds on the error of ECIF (corrected Neg) that are known before the edit.
- * @eq thm-error-bound
- * @param theta the trained parameters θ̂, stationary
+ * Bounds on the error of ECIF from F at θ̂ alone.
+ * @param before Hessian of the total loss at θ̂
+ * @param gap ∇Neg exact − ∇Neg corrected at θ̂
+ * @param decay δ
  */
-export async function priorBounds<T, B>(problem: Problem<T, B>, theta: T, seg: Seg): Promise<PriorBounds> {
-  const terms = (await termFeatures(problem, theta, seg)).flat();
-  const local = await localAt(lossWithout(problem, seg), theta, terms);
-  const g = local.gradient.map((x) => -x);
-  const { size, matrix } = await hessian(totalLoss(problem), theta);
-  const before = cholesky(matrix, size);
-  const gap = (t: T): Tensor => sub(negOf(problem, seg, 'exact')(t), negOf(problem, seg, 'corrected')(t));
-  const e = await new Flat(theta).read(() => grad(gap)(theta));
+export function priorBoundsFrom(after: LossAt, before: Vector, gap: Vector, decay: number): PriorBounds {
+  const local = localOf(after);
+  const g = after.gradient.map((x) => -x);
+  const factor = cholesky(before, g.length);
   const newton = choleskySolve(local.factor, g);
-  const rest = distance(newton, choleskySolve(before, g)) + norm(choleskySolve(before, e));
-  const lipschitz = diameters(terms).reduce((sum, d) => sum + lseLipschitz(d), 0);
+  const rest = distance(newton, choleskySolve(factor, g)) + norm(choleskySolve(factor, gap));
+  const lipschitz = diameters(after.terms).reduce((sum, d) => sum + lseLipschitz(d), 0);
   const first = newtonGap(local);
   return {
-    lipschitz: (lipschitz / (2 * problem.decay)) * dot(newton, newton) + rest,
+    lipschitz: (lipschitz / (2 * decay)) * dot(newton, newton) + rest,
     selfConcordant: first === null ? null : first + rest,
   };
 }
 
 /**
- * Certificates at an edited model: no retraining is needed to know how far it can be from the retrained one.
- * @param theta any candidate θ̃
- * @example const { p3 } = await certificates(problem, edited, seg);
+ * Bounds on the error of ECIF (corrected Neg) that are known before the edit.
+ * @eq thm-error-bound
+ * @param theta the trained parameters θ̂, stationary
  */
-export async function certificates<T, B>(problem: Problem<T, B>, theta: T, seg: Seg): Promise<Certificates> {
-  const local = await localAt(lossWithout(problem, seg), theta, (await termFeatures(problem, theta, seg)).flat());
+export async function priorBounds<T, B>(problem: Problem<T, B>, theta: T, seg: Seg): Promise<PriorBounds> {
+  const gap = (t: T): Tensor => sub(negOf(problem, seg, 'exact')(t), negOf(problem, seg, 'corrected')(t));
+  return priorBoundsFrom(
+    await lossAt(problem, theta, seg),
+    (await hessian(totalLoss(problem), theta)).matrix,
+    await new Flat(theta).read(() => grad(gap)(theta)),
+    problem.decay,
+  );
+}
+
+/**
+ * Certificates from F at the edited model alone.
+ * @param decay δ
+ */
+export function certificatesFrom(at: LossAt, decay: number): Certificates {
+  const local = localOf(at);
   const rho = local.width * local.decrement;
   const gap = newtonGap(local);
-  const p1 = norm(local.gradient) / problem.decay;
+  const p1 = norm(at.gradient) / decay;
   if (gap === null) return { p1, p2: null, p3: null };
   const root = Math.sqrt(local.least);
   return {
     p1,
     p2: local.width === 0 ? local.decrement / root : -Math.log1p(-rho) / (local.width * root),
-    p3: norm(choleskySolve(local.factor, local.gradient)) + gap,
+    p3: norm(choleskySolve(local.factor, at.gradient)) + gap,
   };
 }
+
+/**
+ * Certificates at an edited model: no retraining is needed to know how far it can be from the retrained one.
+ * @eq thm-certificates
+ * @param theta any candidate θ̃
+ * @example const { p3 } = await certificates(problem, edited, seg);
+ */
+export const certificates = async <T, B>(problem: Problem<T, B>, theta: T, seg: Seg): Promise<Certificates> =>
+  certificatesFrom(await lossAt(problem, theta, seg), problem.decay);

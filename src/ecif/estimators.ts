@@ -5,9 +5,18 @@ import { Flat } from '../autodiff/flat.ts';
 import { disposeTree, scope, type Tensor } from '../autodiff/tensor.ts';
 import { certificates, type Certificates } from './bounds.ts';
 import type { Problem } from './objective.ts';
-import { type Removal, removeByNewton, removeKrylov, removeLinear, removeNeumann, removeRescaled } from './removal.ts';
+import {
+  type ModelRemoval,
+  type Removal,
+  removeByNewton,
+  removeKrylov,
+  removeLinear,
+  removeNeumann,
+  removeRescaled,
+} from './removal.ts';
 import { minimise } from './retrain.ts';
 import type { Seg } from './seg.ts';
+import { prepareBatches, removeWoodbury } from './woodbury.ts';
 
 /** One estimator of one removal. */
 export interface Estimate {
@@ -30,10 +39,11 @@ export interface EstimateTable {
   readonly estimates: readonly Estimate[];
 }
 
-/** The rungs, lowest first. */
-const RUNGS: Record<string, <T>(removal: Removal<T>) => Promise<T>> = {
+/** The rungs that need nothing but the removal, lowest first. */
+export const RUNGS: Record<string, <T>(removal: Removal<T>) => Promise<T>> = {
   nothing: ({ theta }) => Promise.resolve(theta),
   published: (r) => removeLinear(r, 'published'),
+  'positives only': (r) => removeLinear(r, 'positives only'),
   corrected: (r) => removeLinear(r, 'corrected'),
   'exact gradient': (r) => removeLinear(r, 'exact'),
   rescaled: async (r) => (await removeRescaled(r)).theta,
@@ -43,13 +53,23 @@ const RUNGS: Record<string, <T>(removal: Removal<T>) => Promise<T>> = {
   'two Newton steps': (r) => removeByNewton(r, 2),
 };
 
+/** Rank of the Woodbury rung, and the similarities of the touched batches up to which it is taken. */
+const WOODBURY = { rank: 4, largest: 1024 };
+
+async function byWoodbury<T, B>(problem: Problem<T, B>, { theta, solve }: Removal<T>, seg: Seg): Promise<T | null> {
+  const touched = seg.map(({ batch }) => batch);
+  const sides = touched.map((m) => scope(() => problem.model.embed(theta, problem.batches[m]).u.shape[0]));
+  if (sides.reduce((sum, b) => sum + b * b, 0) > WOODBURY.largest) return null;
+  return (await removeWoodbury(await prepareBatches(problem, theta, touched, { solve }), seg, WOODBURY.rank)).theta;
+}
+
 /**
  * Runs every rung of the ladder on one removal and compares it with retraining.
  * @param evaluation the loss whose change is of interest
  */
 export async function estimateAll<T, B>(
   problem: Problem<T, B>,
-  removal: Removal<T>,
+  removal: ModelRemoval<T>,
   seg: Seg,
   evaluation: (theta: T) => Tensor,
 ): Promise<EstimateTable> {
@@ -61,8 +81,13 @@ export async function estimateAll<T, B>(
   const [truth, start] = [await flat.toVector(retrained), await flat.toVector(theta)];
   const change = distance(truth, start);
   const estimates: Estimate[] = [];
-  for (const [rung, run] of Object.entries(RUNGS)) {
+  const runs: Record<string, (removal: ModelRemoval<T>) => Promise<T | null>> = {
+    ...RUNGS,
+    'Woodbury 4': (r) => byWoodbury(problem, r, seg),
+  };
+  for (const [rung, run] of Object.entries(runs)) {
     const edited = await run(removal);
+    if (edited === null) continue;
     const error = distance(await flat.toVector(edited), truth);
     estimates.push({
       rung,

@@ -4,11 +4,12 @@ import { EcifError } from '../array/errors.ts';
 import { hvp } from '../autodiff/curvature.ts';
 import { add } from '../autodiff/ops/binary.ts';
 import { contrastive } from '../autodiff/ops/contrastive.ts';
-import { disposeTree, scope, type Tensor } from '../autodiff/tensor.ts';
+import { scope, type Tensor } from '../autodiff/tensor.ts';
 import { grad } from '../autodiff/transforms.ts';
 import { lu, luSolve } from '../linalg/lu.ts';
+import type { Space } from '../linalg/space.ts';
 import { treeSpace } from '../linalg/tree-space.ts';
-import { lossOf } from './influence.ts';
+import { lossOf, posOf } from './influence.ts';
 import { similarities } from '../models/model.ts';
 import { decayTerm, type Problem } from './objective.ts';
 import type { Seg } from './seg.ts';
@@ -38,41 +39,72 @@ export function lossWithout<T, B>({ model, batches, decay, centre }: Problem<T, 
 export const removeByInfluence = <T>(theta: T, positiveIF: T, negativeIF: T): T =>
   treeSpace<T>().combine([1, -1, -1], [theta, positiveIF, negativeIF]);
 
-/** What every estimator of one removal starts from. */
-export interface Removal<T> {
-  readonly theta: T;
-  /** H at θ̂. */
-  readonly h: CurvatureSolver<T>;
-  /** Pos + Neg in one form, as a function of the parameters. */
-  lost(form: NegForm): (theta: T) => Tensor;
+/** What an edit takes away with the pairs: Neg in one of its forms, or nothing but Pos. */
+export type LostForm = NegForm | 'positives only';
+
+/** What every estimator of one removal starts from, in any vector space. */
+export interface Removal<V> {
+  readonly theta: V;
+  readonly space: Space<V>;
+  /** H⁻¹·b, H at θ̂; a new vector. */
+  solve(b: V): Promise<V>;
+  /** ∇Pos + ∇Neg at θ̂; a new vector. */
+  lostGradient(form: LostForm): V;
+  /** ΔH·v = ∇²(Pos + Neg exact)·v at θ̂; a new vector. */
+  lostProduct(v: V): V;
+  /** ∇²F(θ)⁻¹·∇F(θ), F being the loss after true removal; a new vector. */
+  newtonStep(theta: V): Promise<V>;
+}
+
+/** The removal of a set from a model. */
+export interface ModelRemoval<T> extends Removal<T> {
   /** The loss after true removal, F. */
   readonly without: (theta: T) => Tensor;
 }
 
 /** Prepares the removal of a set from a model trained to θ̂. */
-export const removalOf = <T, B>(problem: Problem<T, B>, theta: T, seg: Seg, h: CurvatureSolver<T>): Removal<T> => ({
-  theta,
-  h,
-  lost: (form) => lossOf(problem, seg, form),
-  without: lossWithout(problem, seg),
-});
+export function removalOf<T, B>(problem: Problem<T, B>, theta: T, seg: Seg, h: CurvatureSolver<T>): ModelRemoval<T> {
+  const without = lossWithout(problem, seg);
+  const lost = (form: LostForm): ((theta: T) => Tensor) =>
+    form === 'positives only' ? posOf(problem, seg) : lossOf(problem, seg, form);
+  return {
+    theta,
+    space: treeSpace<T>(),
+    solve: (b) => h.solve(b),
+    lostGradient: (form) => scope(() => grad(lost(form))(theta)),
+    lostProduct: (v) => scope(() => hvp(lost('exact'), theta, v)),
+    without,
+    newtonStep: async (at) => {
+      const after = await curvatureAt(without, at);
+      const step = await solveFor(after, () => grad(without)(at));
+      after.dispose();
+      return step;
+    },
+  };
+}
 
-/** One linear solve with H: θ̃ = θ̂ + H⁻¹(∇Pos + ∇Neg). `published` and `corrected` are ECIF, `exact` has no linearisation. */
-export async function removeLinear<T>({ theta, h, lost }: Removal<T>, form: NegForm): Promise<T> {
-  const step = await solveFor(h, () => grad(lost(form))(theta));
-  return moved(theta, [1], [step]);
+/** H⁻¹·b; b is given back. */
+async function solved<V>({ space, solve }: Removal<V>, b: V): Promise<V> {
+  const x = await solve(b);
+  space.release(b);
+  return x;
 }
 
 /** θ + Σ k·step; the steps are given back. */
-function moved<T>(theta: T, factors: readonly number[], steps: readonly T[]): T {
-  const result = treeSpace<T>().combine([1, ...factors], [theta, ...steps]);
-  disposeTree(steps);
+function moved<V>(space: Space<V>, theta: V, factors: readonly number[], steps: readonly V[]): V {
+  const result = space.combine([1, ...factors], [theta, ...steps]);
+  space.release(...steps);
   return result;
 }
 
+/** One linear solve with H: θ̃ = θ̂ + H⁻¹(∇Pos + ∇Neg). `published` and `corrected` are ECIF, `exact` has no linearisation. */
+export async function removeLinear<V>(removal: Removal<V>, form: LostForm): Promise<V> {
+  return moved(removal.space, removal.theta, [1], [await solved(removal, removal.lostGradient(form))]);
+}
+
 /** Whether the guard of {@link removeRescaled} held, and the factor used. */
-export interface Rescaled<T> {
-  readonly theta: T;
+export interface Rescaled<V> {
+  readonly theta: V;
   readonly factor: number;
   readonly guarded: boolean;
 }
@@ -81,42 +113,47 @@ export interface Rescaled<T> {
  * The exact gradient's step x = H⁻¹g at the length that minimises the quadratic model with H₋ = H − ΔH:
  * x·(xᵀg)/(xᵀg − xᵀΔH·x). One solve and one Hessian product of the touched batches; factor 1 where that is not convex.
  */
-export async function removeRescaled<T>({ theta, h, lost }: Removal<T>): Promise<Rescaled<T>> {
-  const space = treeSpace<T>();
-  const g = scope(() => grad(lost('exact'))(theta));
-  const x = await h.solve(g);
-  const dx = scope(() => hvp(lost('exact'), theta, x));
+export async function removeRescaled<V>({
+  theta,
+  space,
+  solve,
+  lostGradient,
+  lostProduct,
+}: Removal<V>): Promise<Rescaled<V>> {
+  const g = lostGradient('exact');
+  const x = await solve(g);
+  const dx = lostProduct(x);
   const [xg, xdx] = await space.dots([
     [x, g],
     [x, dx],
   ]);
   const guarded = !(xg - xdx > 0);
   const factor = guarded ? 1 : xg / (xg - xdx);
-  disposeTree([g, dx]);
-  return { theta: moved(theta, [factor], [x]), factor, guarded };
+  space.release(g, dx);
+  return { theta: moved(space, theta, [factor], [x]), factor, guarded };
 }
 
 /** Two terms of the Neumann series of H₋⁻¹: θ̂ + x + H⁻¹ΔH·x. Two solves. */
-export async function removeNeumann<T>({ theta, h, lost }: Removal<T>): Promise<T> {
-  const x = await solveFor(h, () => grad(lost('exact'))(theta));
-  const y = await solveFor(h, () => hvp(lost('exact'), theta, x));
-  return moved(theta, [1, 1], [x, y]);
+export async function removeNeumann<V>(removal: Removal<V>): Promise<V> {
+  const x = await solved(removal, removal.lostGradient('exact'));
+  const y = await solved(removal, removal.lostProduct(x));
+  return moved(removal.space, removal.theta, [1, 1], [x, y]);
 }
 
 /**
  * The minimiser of the quadratic model with H₋ over span{x, H⁻¹ΔH·x, …} of k vectors; k solves.
  * @param k at least 1
  */
-export async function removeKrylov<T>({ theta, h, lost }: Removal<T>, k: number): Promise<T> {
+export async function removeKrylov<V>(removal: Removal<V>, k: number): Promise<V> {
   if (!(Number.isInteger(k) && k >= 1)) throw new EcifError(`removeKrylov: k = ${k}; take a whole number ≥ 1`);
-  const space = treeSpace<T>();
-  const g = scope(() => grad(lost('exact'))(theta));
+  const { theta, space, solve, lostGradient, lostProduct } = removal;
+  const g = lostGradient('exact');
   // H·v of each basis vector is what it was solved from.
-  const [basis, images, differences]: [T[], T[], T[]] = [[], [g], []];
+  const [basis, images, differences]: [V[], V[], V[]] = [[], [g], []];
   for (let i = 0; i < k; i++) {
-    const v = await h.solve(images[i]);
+    const v = await solve(images[i]);
     basis.push(v);
-    differences.push(scope(() => hvp(lost('exact'), theta, v)));
+    differences.push(lostProduct(v));
     images.push(differences[i]);
   }
   const pairs = basis.flatMap((v) => [
@@ -126,7 +163,7 @@ export async function removeKrylov<T>({ theta, h, lost }: Removal<T>, k: number)
       [v, differences[j]],
     ]),
   ]);
-  const dots = await space.dots(pairs as [T, T][]);
+  const dots = await space.dots(pairs as [V, V][]);
   const width = 1 + 2 * k;
   const right = Float64Array.from(basis, (_, i) => dots[i * width]);
   const matrix = Float64Array.from({ length: k * k }, (_, at) => {
@@ -134,26 +171,23 @@ export async function removeKrylov<T>({ theta, h, lost }: Removal<T>, k: number)
     return dots[first] - dots[first + 1];
   });
   const coefficients = luSolve(lu(matrix, k), right);
-  disposeTree([g, differences]);
-  return moved(theta, [...coefficients], basis);
+  space.release(g, ...differences);
+  return moved(space, theta, [...coefficients], basis);
 }
 
 /**
  * Newton removal: steps −∇²F(θ)⁻¹∇F(θ) on the loss after true removal. The first one, from a stationary θ̂, is
  * H₋⁻¹(∇Pos + ∇Neg_exact) with H₋ the Hessian after removal.
  */
-export async function removeByNewton<T>(
-  { theta, without }: Pick<Removal<T>, 'theta' | 'without'>,
+export async function removeByNewton<V>(
+  { theta, space, newtonStep }: Pick<Removal<V>, 'theta' | 'space' | 'newtonStep'>,
   steps = 1,
-): Promise<T> {
+): Promise<V> {
   let current = theta;
   for (let i = 0; i < steps; i++) {
     const at = current;
-    const h = await curvatureAt(without, at);
-    const step = await solveFor(h, () => grad(without)(at));
-    h.dispose();
-    current = moved(at, [-1], [step]);
-    if (i > 0) disposeTree(at);
+    current = moved(space, at, [-1], [await newtonStep(at)]);
+    if (i > 0) space.release(at);
   }
   return current;
 }

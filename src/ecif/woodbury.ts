@@ -5,83 +5,106 @@ import { addScaled, dot } from '../array/vector.ts';
 import { Flat } from '../autodiff/flat.ts';
 import { hessian } from '../autodiff/curvature.ts';
 import { add } from '../autodiff/ops/binary.ts';
-import { disposeTree, scope, type Tensor, tensor } from '../autodiff/tensor.ts';
+import { disposeTree, readAll, scope, type Tensor, tensor } from '../autodiff/tensor.ts';
 import { grad, linearize, vjp } from '../autodiff/transforms.ts';
 import { matMul, matVec } from '../linalg/dense.ts';
 import { symmetricEigen } from '../linalg/symmetric-eigen.ts';
 import { similarities } from '../models/model.ts';
 import type { Problem } from './objective.ts';
-import type { Segment } from './seg.ts';
+import type { Seg } from './seg.ts';
 import type { CurvatureSolver } from './solver.ts';
 import { neg, pos } from './terms.ts';
 
 type Vector = Float64Array;
 
-/** Similarities of one batch, B², up to which the solves are made. */
+/** Similarities of all prepared batches, Σ B², up to which the solves are made. */
 const LARGEST = 4096;
 
-/** One batch, prepared: its B² solves serve every set of its pairs. */
+/** Batches, prepared: their Σ B² solves serve every set of their pairs. */
 export interface BatchSolves<T> {
-  readonly batch: number;
   readonly theta: T;
-  readonly similarities: { readonly side: number; readonly values: Vector };
-  /** Row i: H⁻¹·Jᵀ·e_i, with J = ∂S/∂θ. */
+  /** Each batch with its similarities, (B, B) flattened. */
+  readonly batches: readonly { readonly batch: number; readonly side: number; readonly values: Vector }[];
+  /** Row i: H⁻¹·Jᵀ·e_i, with J = ∂S/∂θ, S of the batches one after the other. */
   readonly solved: readonly Vector[];
-  /** J·H⁻¹·Jᵀ, (B², B²). */
+  /** J·H⁻¹·Jᵀ. */
   readonly gram: Vector;
 }
 
 /**
- * Solves for every similarity of one batch.
- * @param h H at θ̂
- * @throws EcifError for a batch of more than 64 pairs
+ * Solves for every similarity of some batches.
+ * @param solver H at θ̂
+ * @throws EcifError for batches of more than 4,096 similarities together
  */
-export async function prepareBatch<T, B>(
-  { model, batches }: Problem<T, B>,
+export async function prepareBatches<T, B>(
+  { model, batches: all }: Problem<T, B>,
   theta: T,
-  batch: number,
-  h: CurvatureSolver<T>,
+  chosen: readonly number[],
+  solver: Pick<CurvatureSolver<T>, 'solve'>,
 ): Promise<BatchSolves<T>> {
   const flat = new Flat(theta);
-  const f = (t: T): Tensor => similarities(model, t, batches[batch]);
+  const f = (t: T): Tensor[] => chosen.map((m) => similarities(model, t, all[m]));
   const [back, forward] = [vjp(f, theta), linearize(f, theta)];
-  const side = back.value.shape[0];
-  if (side * side > LARGEST)
-    throw new EcifError(`prepareBatch: ${side} pairs need ${side * side} solves, at most ${LARGEST}; use removeKrylov`);
-  const values = Float64Array.from(await back.value.data());
+  const sizes = back.value.map((s) => s.size);
+  const size = sizes.reduce((a, b) => a + b, 0);
+  const starts = sizes.map((_, m) => sizes.slice(0, m).reduce((a, b) => a + b, 0));
+  if (size > LARGEST) throw new EcifError(`prepareBatches: ${size} similarities, at most ${LARGEST}; use removeKrylov`);
+  const values = await readAll(back.value);
   const solved: Vector[] = [];
-  const gram = new Float64Array(side ** 4);
-  for (let i = 0; i < side * side; i++) {
-    const unit = new Float64Array(side * side);
-    unit[i] = 1;
-    const column = scope(() => back.pull(tensor(back.value.device, unit, [side, side])));
-    const x = await h.solve(column);
-    const image = scope(() => forward.push(x));
-    gram.set(await image.data(), i * side * side);
+  const gram = new Float64Array(size * size);
+  for (let i = 0; i < size; i++) {
+    const column = scope(() => back.pull(back.value.map((s, m) => oneHot(s, i - starts[m]))));
+    const x = await solver.solve(column);
+    const images = scope(() => forward.push(x));
+    let at = i * size;
+    for (const part of await readAll(images)) {
+      gram.set(part, at);
+      at += part.length;
+    }
     solved.push(await flat.toVector(x));
-    disposeTree([column, x, image]);
+    disposeTree([column, x, images]);
   }
+  const batches = chosen.map((batch, m) => ({
+    batch,
+    side: back.value[m].shape[0],
+    values: Float64Array.from(values[m]),
+  }));
   disposeTree([back.value, forward.value]);
   back.dispose();
   forward.dispose();
-  return { batch, theta, similarities: { side, values }, solved, gram };
+  return { theta, batches, solved, gram };
 }
 
-/** r = ∂lost/∂S and K = ∂²lost/∂S² at the batch's similarities, lost = Pos + Neg exact. */
+/** 1 at one place of a tensor of this shape, 0 elsewhere; a place outside is none. */
+function oneHot(like: Tensor, place: number): Tensor {
+  const unit = new Float64Array(like.size);
+  if (place >= 0 && place < like.size) unit[place] = 1;
+  return tensor(like.device, unit, like.shape);
+}
+
+/** r = ∂lost/∂S and K = ∂²lost/∂S² at the similarities, lost = Pos + Neg exact; K batch by batch on its diagonal. */
 async function lostOnSimilarities<T>(
-  { similarities: { side, values }, theta }: BatchSolves<T>,
-  removed: readonly number[],
+  { batches, theta, solved }: BatchSolves<T>,
+  seg: Seg,
 ): Promise<{ r: Vector; k: Vector }> {
-  const { device } = new Flat(theta);
-  const lost = ({ s }: { s: Tensor }): Tensor => {
-    const [p, n] = [pos(s, removed), neg(s, removed, 'exact')];
-    return add(add(p.t2i, p.i2t), add(n.t2i, n.i2t));
-  };
-  const at: { s: Tensor } = { s: tensor(device, values, [side, side]) };
-  const r = await new Flat(at).read(() => grad(lost)(at));
-  const { matrix } = await hessian(lost, at);
-  disposeTree(at);
-  return { r, k: matrix };
+  const size = solved.length;
+  const [r, k] = [new Float64Array(size), new Float64Array(size * size)];
+  let first = 0;
+  for (const { batch, side, values } of batches) {
+    const removed = seg.find((s) => s.batch === batch)?.positions ?? [];
+    const lost = ({ s }: { s: Tensor }): Tensor => {
+      const [p, n] = [pos(s, removed), neg(s, removed, 'exact')];
+      return add(add(p.t2i, p.i2t), add(n.t2i, n.i2t));
+    };
+    const at: { s: Tensor } = { s: tensor(new Flat(theta).device, values, [side, side]) };
+    r.set(await new Flat(at).read(() => grad(lost)(at)), first);
+    const { matrix } = await hessian(lost, at);
+    disposeTree(at);
+    const width = side * side;
+    for (let i = 0; i < width; i++) k.set(matrix.subarray(i * width, (i + 1) * width), (first + i) * size + first);
+    first += width;
+  }
+  return { r, k };
 }
 
 /** G^½ of a positive semi-definite matrix. */
@@ -104,23 +127,24 @@ export interface WoodburyRemoval<T> {
 }
 
 /**
- * Removes pairs of one batch: θ̂ + H⁻¹Jᵀ(I − K·JH⁻¹Jᵀ)⁻¹r, keeping the `rank` strongest directions of the lost curvature
- * ΔH = JᵀKJ relative to H. All of them give the Newton step with H₋ where S is linear in θ (its Gauss-Newton form
- * elsewhere), none gives the exact gradient's step.
- * @param segment the removed pairs, in the batch that was prepared
+ * Removes pairs: θ̂ + H⁻¹Jᵀ(I − K·JH⁻¹Jᵀ)⁻¹r, keeping the `rank` strongest directions of the lost curvature ΔH = JᵀKJ
+ * relative to H. All of them give the Newton step with H₋ where S is linear in θ (its Gauss-Newton form elsewhere), none
+ * gives the exact gradient's step.
+ * @param seg the removed pairs, all in batches that were prepared
  * @param rank all directions unless told
  * @throws EcifError where ΔH takes away all of H in some direction
  */
 export async function removeWoodbury<T>(
   prepared: BatchSolves<T>,
-  { batch, positions }: Segment,
+  seg: Seg,
   rank = Infinity,
 ): Promise<WoodburyRemoval<T>> {
-  if (batch !== prepared.batch)
-    throw new EcifError(`removeWoodbury: batch ${prepared.batch} was prepared, not ${batch}; prepare that one`);
+  const missing = seg.find(({ batch }) => !prepared.batches.some((b) => b.batch === batch));
+  if (missing !== undefined)
+    throw new EcifError(`removeWoodbury: batch ${missing.batch} was not prepared; give it to prepareBatches`);
   if (!(rank >= 0)) throw new EcifError(`removeWoodbury: rank ${rank}; take a number ≥ 0`);
-  const n = prepared.similarities.side ** 2;
-  const { r, k } = await lostOnSimilarities(prepared, positions);
+  const n = prepared.solved.length;
+  const { r, k } = await lostOnSimilarities(prepared, seg);
   const root = squareRoot(prepared.gram, n);
   const { values, vectors } = symmetricEigen(matMul(root, matMul(k, root, n), n), n);
   const strongest = [...values.keys()].toSorted((a, b) => Math.abs(values[b]) - Math.abs(values[a])).slice(0, rank);
@@ -136,10 +160,8 @@ export async function removeWoodbury<T>(
     weights = addScaled(weights, dot(direction, right) / (1 - values[e]), image);
   }
   const flat = new Flat(prepared.theta);
-  const edited = prepared.solved.reduce(
-    (sum, x, i) => addScaled(sum, weights[i], x),
-    await flat.toVector(prepared.theta),
-  );
+  const start = await flat.toVector(prepared.theta);
+  const edited = prepared.solved.reduce((sum, x, i) => addScaled(sum, weights[i], x), start);
   const energy = (of: readonly number[]): number => of.reduce((total, e) => total + values[e] ** 2, 0);
   return { theta: flat.toTree(edited), rank: strongest.length, energy: energy(strongest) / energy([...values.keys()]) };
 }

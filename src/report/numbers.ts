@@ -1,11 +1,10 @@
 // Numbers as a reader sees them: few digits, powers of ten in Unicode, a true minus sign.
 
-const SUPERSCRIPTS: Readonly<Record<string, string>> = Object.fromEntries(
-  [...'-0123456789'].map((digit, i) => [digit, [...'⁻⁰¹²³⁴⁵⁶⁷⁸⁹'][i]]),
-);
+const SUPERSCRIPTS = '⁰¹²³⁴⁵⁶⁷⁸⁹';
 
 /** 10ⁿ. */
-export const powerOfTen = (n: number): string => `10${[...String(n)].map((digit) => SUPERSCRIPTS[digit]).join('')}`;
+export const powerOfTen = (n: number): string =>
+  `10${String(n).replace(/[-\d]/g, (digit) => (digit === '-' ? '⁻' : SUPERSCRIPTS[Number(digit)]))}`;
 
 /** A true minus in place of a hyphen. */
 export const withMinus = (text: string): string => text.replace(/^-/, '−');

@@ -25,9 +25,9 @@ export interface Span {
 
 const LARGEST = 1e300;
 
-/** Whether a value can be drawn: finite and, on a logarithmic axis, positive. */
+/** Whether a value can be drawn: within the range of axes and, on a logarithmic one, positive. */
 export const drawable = (value: number, log: boolean): boolean =>
-  Number.isFinite(value) && Math.abs(value) <= LARGEST && (!log || value > 0);
+  Math.abs(value) <= LARGEST && (!log || value >= 1 / LARGEST);
 
 /** 1, 2 or 5 times a power of ten, so that about `count` steps fill the span. */
 function niceStep(span: number, count: number): number {
@@ -53,8 +53,9 @@ function linearLabel(value: number, step: number): string {
 export function linearScale(values: readonly number[], { from, to }: Span): Scale {
   const known = values.filter((v) => drawable(v, false));
   let [low, high] = known.length === 0 ? [0, 1] : [Math.min(...known), Math.max(...known)];
-  if (high - low <= 1e-9 * Math.max(Math.abs(low), Math.abs(high))) {
-    const half = Math.abs(high) / 2 || 1;
+  const size = Math.max(Math.abs(low), Math.abs(high));
+  if (high - low <= Math.max(1e-9 * size, 1 / LARGEST)) {
+    const half = size > 1e-280 ? size / 2 : 1;
     [low, high] = [low - half, high + half];
   }
   const step = niceStep(high - low, 6);
@@ -92,7 +93,7 @@ function logLabel(exponent: number, far: boolean): string {
   return mantissa === 1 ? powerOfTen(whole) : `${mantissa}·${powerOfTen(whole)}`;
 }
 
-/** Exponents of the ticks of a logarithmic axis, its two ends among them or beyond them. */
+/** Exponents of the ends and of the ticks of a logarithmic axis; 0 is a tick of every axis that reaches it. */
 function logTicks(low: number, high: number): { ends: readonly [number, number]; at: number[] } {
   if (high - low <= 2) {
     const [first, last] = [fineBelow(low), fineAbove(high)];
@@ -101,8 +102,8 @@ function logTicks(low: number, high: number): { ends: readonly [number, number];
   }
   const [first, last] = [Math.floor(low + 1e-9), Math.ceil(high - 1e-9)];
   const stride = Math.ceil((last - first) / 7);
-  const at = Array.from({ length: Math.floor((last - first) / stride) + 1 }, (_, i) => first + i * stride);
-  return { ends: [first, last], at };
+  const [from, to] = [Math.ceil(first / stride), Math.floor(last / stride)];
+  return { ends: [first, last], at: Array.from({ length: to - from + 1 }, (_, i) => (from + i) * stride) };
 }
 
 /**

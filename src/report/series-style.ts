@@ -1,7 +1,8 @@
 // How series are told apart: colours that colour-blind readers can tell, and for each a marker and a dash of its own.
 
 /** Shapes of points. */
-export type Marker = 'circle' | 'square' | 'triangle' | 'diamond' | 'cross' | 'down' | 'plus' | 'pentagon' | 'bar';
+export type Marker =
+  'circle' | 'square' | 'triangle' | 'diamond' | 'cross' | 'down' | 'plus' | 'pentagon' | 'bar' | 'star';
 
 /** The look of one series. */
 export interface SeriesStyle {
@@ -22,6 +23,7 @@ const STYLES: readonly SeriesStyle[] = [
   { colour: 'c-sky', marker: 'pentagon', dash: '6 2 2 2 2 2' },
   { colour: 'c-pink', marker: 'plus', dash: '' },
   { colour: 'c-grey', marker: 'bar', dash: '2 4' },
+  { colour: 'c-brown', marker: 'star', dash: '8 3' },
 ];
 
 /** Series that look the same in every figure. */
@@ -43,7 +45,8 @@ const KNOWN: ReadonlyMap<string, number> = new Map([
   ['exact gradient', 6],
   ['P1', 6],
   ['two Newton steps', 7],
-  ['doing nothing', 8],
+  ['nothing', 8],
+  ['positives only', 9],
 ]);
 
 /** A style for each series of one figure: the known ones as always, the others by what is left. */
@@ -78,6 +81,13 @@ const OUTLINES: Record<Marker, (x: number, y: number, r: number) => string> = {
   cross: (x, y, r) =>
     `M${n(x - r)} ${n(y - r)}L${n(x + r)} ${n(y + r)}M${n(x - r)} ${n(y + r)}L${n(x + r)} ${n(y - r)}`,
   plus: (x, y, r) => `M${n(x - r)} ${n(y)}H${n(x + r)}M${n(x)} ${n(y - r)}V${n(y + r)}`,
+  star: (x, y, r) =>
+    [0, 1, 2]
+      .map((i) => {
+        const [a, b] = [r * Math.sin((Math.PI * i) / 3), r * Math.cos((Math.PI * i) / 3)];
+        return `M${n(x - a)} ${n(y - b)}L${n(x + a)} ${n(y + b)}`;
+      })
+      .join(''),
   bar: (x, y, r) => `M${n(x - r)} ${n(y)}H${n(x + r)}`,
 };
 

@@ -5,14 +5,14 @@ const LIGHT = `
   --link: #0b5cad; --mark: #fff6d6;
   --good: #14663a; --good-back: #e2f3e8; --part: #7a4b00; --part-back: #fdf0d5; --bad: #9c1c1c; --bad-back: #fbe6e4;
   --c-ink: #22262c; --c-blue: #0072b2; --c-red: #d1495b; --c-green: #00815d; --c-gold: #b07d00; --c-purple: #7b3294;
-  --c-sky: #2f9fd8; --c-pink: #c2539d; --c-grey: #868d97;`;
+  --c-sky: #2f9fd8; --c-pink: #c2539d; --c-grey: #868d97; --c-brown: #8c564b;`;
 
 const DARK = `
   --paper: #14171b; --raised: #1b1f24; --ink: #e6e8eb; --soft: #a2abb6; --rule: #343a42; --faint: #252a31;
   --link: #7cb7f2; --mark: #3a3314;
-  --good: #7fd8a2; --good-back: #17332260; --part: #f0c36a; --part-back: #3b2d0f; --bad: #ff9d95; --bad-back: #43201f;
+  --good: #7fd8a2; --good-back: #14301f; --part: #f0c36a; --part-back: #3b2d0f; --bad: #ff9d95; --bad-back: #43201f;
   --c-ink: #eceef1; --c-blue: #58a9e6; --c-red: #ff7a85; --c-green: #35c795; --c-gold: #e5b53c; --c-purple: #bd8be0;
-  --c-sky: #86d3ff; --c-pink: #f08fcb; --c-grey: #8b939e;`;
+  --c-sky: #86d3ff; --c-pink: #f08fcb; --c-grey: #8b939e; --c-brown: #cf9a8c;`;
 
 const PAGE = `
 *, *::before, *::after { box-sizing: border-box; }
@@ -50,7 +50,7 @@ footer { padding-top: 2rem; padding-bottom: 3rem; color: var(--soft); font-size:
 
 const TABLE = `
 .claims { width: 100%; table-layout: fixed; border-collapse: separate; border-spacing: 0; font-size: .93rem; line-height: 1.5; }
-.claims col.id { width: 19%; } .claims col.verdict { width: 16.5%; } .claims col.error { width: 9.5%; } .claims col.count { width: 8.5%; }
+.claims col.id { width: 19%; } .claims col.verdict { width: 16%; } .claims col.error { width: 9.5%; } .claims col.count { width: 8.5%; }
 .claims thead th { position: sticky; top: 0; z-index: 1; padding: .6rem .7rem; background: var(--paper); color: var(--soft);
   border-bottom: 2px solid var(--rule); font-size: .82rem; font-weight: 600; line-height: 1.3; text-align: left; vertical-align: bottom; }
 .claims td { padding: .85rem .7rem; border-bottom: 1px solid var(--rule); vertical-align: top; overflow-wrap: anywhere; }
@@ -92,7 +92,7 @@ figcaption { margin-top: .8rem; color: var(--soft); font-size: .92rem; line-heig
 .diagonal { stroke: var(--c-grey); stroke-width: 1.4; stroke-dasharray: 3 4; fill: none; }
 .line { fill: none; stroke: currentColor; stroke-width: 2; stroke-linejoin: round; }
 .marks { fill: currentColor; stroke: var(--paper); stroke-width: .8; }
-.marks.cross, .marks.plus, .marks.bar { fill: none; stroke: currentColor; stroke-width: 2; }
+.marks.cross, .marks.plus, .marks.bar, .marks.star { fill: none; stroke: currentColor; stroke-width: 2; }
 .points .marks { fill-opacity: .78; }
 .legend { display: flex; flex-wrap: wrap; gap: .15rem 1.2rem; margin: .5rem 0 0; padding: 0; list-style: none; font-size: .88rem; }
 .legend li { display: inline-flex; align-items: center; gap: .45rem; overflow-wrap: anywhere; }
@@ -102,7 +102,7 @@ figcaption { margin-top: .8rem; color: var(--soft); font-size: .92rem; line-heig
 .c-red svg, .series.c-red { color: var(--c-red); } .c-green svg, .series.c-green { color: var(--c-green); }
 .c-gold svg, .series.c-gold { color: var(--c-gold); } .c-purple svg, .series.c-purple { color: var(--c-purple); }
 .c-sky svg, .series.c-sky { color: var(--c-sky); } .c-pink svg, .series.c-pink { color: var(--c-pink); }
-.c-grey svg, .series.c-grey { color: var(--c-grey); }
+.c-grey svg, .series.c-grey { color: var(--c-grey); } .c-brown svg, .series.c-brown { color: var(--c-brown); }
 .numbers { overflow-x: auto; }
 .numbers table { border-collapse: collapse; font-size: .85rem; font-variant-numeric: tabular-nums; }
 .numbers th, .numbers td { padding: .2rem .7rem .2rem 0; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--faint); }

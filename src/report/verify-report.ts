@@ -99,8 +99,8 @@ function row(claim: ClaimResult): string {
 <td><p><a class="anchor" href="#${slug(id)}">${escapeHtml(id)}</a></p><p class="minor">${escapeHtml(place)}</p><p class="minor symbol">${escapeHtml(symbol)}</p></td>
 <td><p>${escapeHtml(statement)}</p>${correction === null ? '' : `<p class="instead"><span class="minor">Instead:</span> ${escapeHtml(correction)}</p>`}${more(claim)}</td>
 <td>${badge(verdict)}${erratum === null ? '' : `<p class="minor">erratum ${erratum}</p>`}${agrees ? '' : `<p class="surprise">${surprise}</p>`}</td>
-${error('worst error, printed', worst.printed)}
-${error('worst error, corrected', worst.corrected)}
+${error('error, printed', worst.printed)}
+${error('error, corrected', worst.corrected)}
 <td class="number" data-label="instances">${instances}</td>
 </tr>`;
 }
@@ -109,7 +109,7 @@ const table = (claims: readonly ClaimResult[]): string => `<h2 id="claims">Claim
 <table class="claims">
 <colgroup><col class="id"><col><col class="verdict"><col class="error"><col class="error"><col class="count"></colgroup>
 <thead><tr><th scope="col">Claim</th><th scope="col">Statement</th><th scope="col">Verdict</th>
-<th scope="col" class="number">Worst error, printed</th><th scope="col" class="number">Worst error, corrected</th><th scope="col" class="number">Instances</th></tr></thead>
+<th scope="col" class="number">Error, printed</th><th scope="col" class="number">Error, corrected</th><th scope="col" class="number">Instances</th></tr></thead>
 <tbody>
 ${claims.map(row).join('\n')}
 </tbody>

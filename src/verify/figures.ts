@@ -6,23 +6,17 @@ import { disposeTree, type Tensor } from '../autodiff/tensor.ts';
 import type { Device } from '../device/open.ts';
 import { certificates, priorBounds } from '../ecif/bounds.ts';
 import type { ConvexFile } from '../ecif/convex-file.ts';
+import { RUNGS } from '../ecif/estimators.ts';
 import { negativeIF, negOf, positiveIF } from '../ecif/influence.ts';
 import { printedTheorem } from '../ecif/printed-theorem.ts';
-import {
-  type Removal,
-  removalOf,
-  removeByNewton,
-  removeKrylov,
-  removeLinear,
-  removeNeumann,
-  removeRescaled,
-} from '../ecif/removal.ts';
+import { type Removal, removalOf } from '../ecif/removal.ts';
 import { taskScore } from '../ecif/scores.ts';
 import { type Seg, segOf } from '../ecif/seg.ts';
 import type { NegForm } from '../ecif/terms.ts';
 import type { Bilinear } from '../models/bilinear.ts';
 import { batchLoss } from '../models/model.ts';
 import { say } from './claim.ts';
+import { ONE_DIMENSION } from './claims/bound.ts';
 import { randomInstance, type Shape } from './instance.ts';
 import type { Figure, Series } from './result.ts';
 import { plainProblem, settle, type Setting } from './setting.ts';
@@ -30,18 +24,6 @@ import { plainProblem, settle, type Setting } from './setting.ts';
 type Vector = Float64Array;
 type Point = readonly [number, number];
 type Run = (removal: Removal<Bilinear>) => Promise<Bilinear>;
-
-/** The rungs, lowest first. */
-const LADDER = {
-  published: (r) => removeLinear(r, 'published'),
-  corrected: (r) => removeLinear(r, 'corrected'),
-  'exact gradient': (r) => removeLinear(r, 'exact'),
-  rescaled: async (r) => (await removeRescaled(r)).theta,
-  Neumann: (r) => removeNeumann(r),
-  'Krylov 2': (r) => removeKrylov(r, 2),
-  Newton: (r) => removeByNewton(r),
-  'two Newton steps': (r) => removeByNewton(r, 2),
-} satisfies Record<string, Run>;
 
 /** What the instances have in common unless a figure varies it. */
 const USUAL = { pairs: 12, batches: 2, text: 2, image: 3, temperature: 0.5, decay: 1, remove: 2 };
@@ -83,7 +65,7 @@ function trialOf(setting: Setting, remove: readonly number[] = setting.file.remo
   const edited = async (run: Run): Promise<Vector> => {
     const tree = await run(removal);
     const vector = await new Flat(theta).toVector(tree);
-    disposeTree(tree);
+    if (tree !== theta) disposeTree(tree);
     return vector;
   };
   return { seg, removal, retrained, change: addScaled(retrained, -1, optimum), edited };
@@ -126,9 +108,12 @@ function lineAbove(floor: number, end: number, rise: number): Point[] {
   ];
 }
 
+/** The instance of the first figure: half of one batch is removed. */
+export const zetaInstance = (seed: number): ConvexFile =>
+  randomInstance(firstOf(seed, 0), { ...USUAL, pairs: 6, batches: 1, remove: 3 });
+
 async function zetaFigure(device: Device, seed: number): Promise<Figure> {
-  const shape = { ...USUAL, pairs: 6, batches: 1, remove: 3 };
-  return withSetting(randomInstance(firstOf(seed, 0), shape), device, async ({ problem, seg, plain, w, value }) => {
+  return withSetting(zetaInstance(seed), device, async ({ problem, seg, plain, w, value }) => {
     const lossAt = (zeta: number): number =>
       plain.terms((removed) => ({
         anchor: (k) => (removed(k) ? 0 : 1),
@@ -171,8 +156,8 @@ async function parameterFigure(device: Device, seed: number): Promise<Figure> {
     const { edited, change } = trialOf(setting);
     const predicted = async (run: Run): Promise<Vector> => addScaled(await edited(run), -1, setting.optimum);
     const clouds: Point[][] = [];
-    for (const rung of shown) clouds.push([...(await predicted(LADDER[rung]))].map((y, i): Point => [change[i], y]));
-    return { clouds, ratio: norm(await predicted(LADDER.published)) / norm(change) };
+    for (const rung of shown) clouds.push([...(await predicted(RUNGS[rung]))].map((y, i): Point => [change[i], y]));
+    return { clouds, ratio: norm(await predicted(RUNGS.published)) / norm(change) };
   });
   return {
     id: 'parameters',
@@ -199,7 +184,7 @@ async function evaluationFigure(device: Device, seed: number): Promise<Figure> {
     const score = taskScore(await read(() => p), await read(() => n), gradient);
     const from = plain.evaluation(optimum).value;
     const x = plain.evaluation(retrained).value - from;
-    const newton = plain.evaluation(await edited(LADDER.Newton)).value - from;
+    const newton = plain.evaluation(await edited(RUNGS.Newton)).value - from;
     return { linear: [x, score] as Point, newton: [x, newton] as Point };
   });
   return {
@@ -224,17 +209,16 @@ async function evaluationFigure(device: Device, seed: number): Promise<Figure> {
 /** ‖θ̃ − θ*‖/‖θ* − θ̂‖ of every rung. */
 async function ladderErrors({ edited, retrained, change }: Trial): Promise<number[]> {
   const errors: number[] = [];
-  for (const run of Object.values(LADDER)) errors.push(distance(await edited(run), retrained) / norm(change));
+  for (const run of Object.values(RUNGS)) errors.push(distance(await edited(run), retrained) / norm(change));
   return errors;
 }
 
 /** Medians of every rung at each x; `trials[r][i]` are the errors at x_i in repetition r. */
 function ladderSeries(xs: readonly number[], trials: readonly (readonly number[][])[]): Series[] {
-  const rungs = Object.keys(LADDER).map((name, rung) => ({
+  return Object.keys(RUNGS).map((name, rung) => ({
     name,
     points: finite(xs.map((x, i): Point => [x, median(trials.map((errors) => errors[i][rung]))])),
   }));
-  return [{ name: 'doing nothing', points: xs.map((x): Point => [x, 1]) }, ...rungs];
 }
 
 function ladderFigure(
@@ -259,12 +243,18 @@ function ladderFigure(
   };
 }
 
-async function sweep(device: Device, first: number, shapes: readonly Shape[]): Promise<number[][][]> {
+/** A ladder over one constant of the instances, on the same pairs. */
+async function constantLadder(
+  device: Device,
+  seed: number,
+  xs: readonly number[],
+  shapeAt: (x: number) => Shape,
+): Promise<number[][][]> {
   const trials: number[][][] = [];
   for (let r = 0; r < REPEATS; r++) {
+    const files = xs.map((x) => randomInstance(firstOf(seed, 3) + r, { ...USUAL, ...shapeAt(x) }));
     const errors: number[][] = [];
-    for (const shape of shapes)
-      errors.push(await withSetting(randomInstance(first + r, shape), device, (s) => ladderErrors(trialOf(s))));
+    for (const file of files) errors.push(await withSetting(file, device, (s) => ladderErrors(trialOf(s))));
     trials.push(errors);
   }
   return trials;
@@ -272,22 +262,14 @@ async function sweep(device: Device, first: number, shapes: readonly Shape[]): P
 
 async function decayLadder(device: Device, seed: number): Promise<Figure> {
   const xs = [0.03, 0.1, 0.3, 1, 3, 10];
-  const trials = await sweep(
-    device,
-    firstOf(seed, 3),
-    xs.map((decay) => ({ ...USUAL, decay })),
-  );
+  const trials = await constantLadder(device, seed, xs, (decay) => ({ decay }));
   const given = `τ = ${USUAL.temperature}, ${USUAL.remove} of ${USUAL.pairs} pairs removed`;
   return ladderFigure('decay', 'weight decay', { label: 'weight decay δ', log: true }, given, xs, trials);
 }
 
 async function temperatureLadder(device: Device, seed: number): Promise<Figure> {
   const xs = [0.1, 0.2, 0.5, 1, 2];
-  const trials = await sweep(
-    device,
-    firstOf(seed, 3),
-    xs.map((temperature) => ({ ...USUAL, temperature })),
-  );
+  const trials = await constantLadder(device, seed, xs, (temperature) => ({ temperature }));
   const given = `δ = ${USUAL.decay}, ${USUAL.remove} of ${USUAL.pairs} pairs removed`;
   return ladderFigure('temperature', 'temperature', { label: 'temperature τ', log: true }, given, xs, trials);
 }
@@ -306,22 +288,13 @@ async function removedLadder(device: Device, seed: number): Promise<Figure> {
 
 // ---- bounds ---------------------------------------------------------------------------------------------------------
 
-/** One feature each side, three pairs: where the printed theorem is below the error. */
-const VIOLATION: ConvexFile = {
-  name: 'one dimension',
-  temperature: 1,
-  delta: 1e-6,
-  text: [[1], [-1], [1]],
-  image: [[1], [-1], [-1]],
-  batches: [[0, 1, 2]],
-  remove: [2],
-  validation: { text: [[1], [-1]], image: [[1], [-1]] },
-};
+/** One feature each side and hardly any decay: the printed theorem is below the error. */
+const VIOLATION: ConvexFile = { ...ONE_DIMENSION, delta: 1e-6 };
 
 async function boundsOf(setting: Setting): Promise<{ error: number; bounds: Record<string, number | null> }> {
   const { problem, theta } = setting;
   const { seg, removal, retrained } = trialOf(setting);
-  const edited = await removeLinear(removal, 'corrected');
+  const edited = await RUNGS.corrected(removal);
   const error = distance(await new Flat(theta).toVector(edited), retrained);
   const { lipschitz, selfConcordant } = await priorBounds(problem, theta, seg);
   const { p1, p2, p3 } = await certificates(problem, edited, seg);

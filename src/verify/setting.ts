@@ -11,7 +11,21 @@ import { type Seg, segOf } from '../ecif/seg.ts';
 import { curvatureAt, type CurvatureSolver } from '../ecif/solver.ts';
 import type { Bilinear } from '../models/bilinear.ts';
 import type { PairBatch } from '../models/model.ts';
-import { batchTerms, decayOf, type Direction, plainMinimum, type Smooth, type Weights, weightedSum } from './plain.ts';
+import type { NegForm } from '../ecif/terms.ts';
+import { addScaled } from '../array/vector.ts';
+import {
+  batchTerms,
+  decayOf,
+  type Direction,
+  keptFeatures,
+  negGradient,
+  type Order,
+  plainBatch,
+  plainMinimum,
+  type Smooth,
+  type Weights,
+  weightedSum,
+} from './plain.ts';
 
 type Vector = Float64Array;
 
@@ -27,6 +41,10 @@ export interface PlainProblem {
   /** L_Total on the way to removal: t = 0 is L_Total, t = 1 the loss after removal, by ε = −t and ζ = 1 − t. */
   removal(t: number): Smooth;
   readonly evaluation: Smooth;
+  /** ∇Neg of the removed set. */
+  negGradient(w: Vector, form: NegForm): Vector;
+  /** Features of every log-sum-exp term that removal leaves. */
+  features(): Vector[][];
 }
 
 /** An instance, trained. */
@@ -58,13 +76,14 @@ export function plainProblem(file: ConvexFile): PlainProblem {
   const gone = new Set(file.remove);
   const batches = file.batches.map((ids) => ({
     ids,
-    pairs: { text: ids.map((i) => text[i]), image: ids.map((i) => image[i]) },
+    batch: plainBatch({ text: ids.map((i) => text[i]), image: ids.map((i) => image[i]) }, temperature),
   }));
+  const validation = plainBatch(file.validation, temperature);
   const terms: PlainProblem['terms'] = (weights, direction = 'both') =>
     weightedSum(
-      batches.map(({ ids, pairs }) => {
+      batches.map(({ ids, batch }) => {
         const chosen = weights((k) => gone.has(ids[k]));
-        return [1, (w: Vector) => batchTerms(pairs, w, temperature, chosen, direction)] as const;
+        return [1, (w: Vector, order?: Order) => batchTerms(batch, w, chosen, direction, order)] as const;
       }),
     );
   const decay = decayOf(delta);
@@ -84,7 +103,12 @@ export function plainProblem(file: ConvexFile): PlainProblem {
     positive: (epsilon) => path(epsilon, 1),
     negative: (zeta) => path(0, zeta),
     removal: (t) => path(-t, 1 - t),
-    evaluation: (w) => batchTerms(file.validation, w, temperature),
+    evaluation: (w, order) => batchTerms(validation, w, undefined, undefined, order),
+    negGradient: (w, form) =>
+      batches
+        .map(({ ids, batch }) => negGradient(batch, w, (k) => gone.has(ids[k]), form))
+        .reduce((a, b) => addScaled(a, 1, b)),
+    features: () => batches.flatMap(({ ids, batch }) => keptFeatures(batch, (k) => gone.has(ids[k]))),
   };
 }
 

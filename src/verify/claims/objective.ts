@@ -9,7 +9,7 @@ import { anchorLosses, totalLoss } from '../../ecif/objective.ts';
 import { initLinearTwoTower, linearTwoTower } from '../../models/linear-two-tower.ts';
 import { batchLoss, similarities } from '../../models/model.ts';
 import { apart, type Claim, off, say } from '../claim.ts';
-import { batchTerms, derivative, similarity } from '../plain.ts';
+import { batchTerms, derivative, plainBatch, similarity } from '../plain.ts';
 import type { Setting } from '../setting.ts';
 
 /** A point away from the optimum, the same for every device. */
@@ -174,7 +174,7 @@ export const oneDirectionClaim: Claim = {
     const { t2i, i2t } = scope(() => anchorLosses(s));
     const [rows, columns] = [[...(await t2i.data())], [...(await i2t.data())]];
     const pairs = { text: first.map((i) => file.text[i]), image: first.map((i) => file.image[i]) };
-    const whole = batchTerms(pairs, w, file.temperature, undefined, 't2i', 0).value;
+    const whole = batchTerms(plainBatch(pairs, file.temperature), w, undefined, 't2i', 0).value;
     const others = rows.reduce((t, x, k) => (k === n ? t : t + x), 0);
     const both = await scope(() => contrastive(s)).item();
     return {
