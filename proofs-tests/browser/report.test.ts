@@ -86,7 +86,7 @@ describeBrowser('the report in Chromium', () => {
     await page.close();
   }
 
-  it.each([400, 1280])('at %i px every row and picture is seen and nothing sticks out', async (width) => {
+  it.each([400, 900, 1280])('at %i px every row and picture is seen and nothing sticks out', async (width) => {
     await open(width, 'light', async (page) => {
       for (const details of await page.locator('summary').all()) await details.click();
       const sizes = async (selector: string): Promise<number[]> =>
@@ -97,6 +97,11 @@ describeBrowser('the report in Chromium', () => {
       expect(await page.locator('svg.plot').count()).toBe(FIGURES.length);
       for (const selector of ['tbody tr[id]', 'svg.plot', '.legend li svg', '.badge', 'figcaption', 'details p']) {
         expect(Math.min(...(await sizes(selector))), selector).toBeGreaterThan(8);
+      }
+      const cells = await page.locator('td:has(> .badge)').all();
+      for (const cell of cells) {
+        const [outer, inner] = [await cell.boundingBox(), await cell.locator('.badge').boundingBox()];
+        expect((inner?.x ?? Infinity) + (inner?.width ?? 0)).toBeLessThanOrEqual((outer?.x ?? 0) + (outer?.width ?? 0));
       }
       const overflow = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
       expect(await page.evaluate<number>(overflow)).toBe(0);

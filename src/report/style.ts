@@ -50,7 +50,7 @@ footer { padding-top: 2rem; padding-bottom: 3rem; color: var(--soft); font-size:
 
 const TABLE = `
 .claims { width: 100%; table-layout: fixed; border-collapse: separate; border-spacing: 0; font-size: .93rem; line-height: 1.5; }
-.claims col.id { width: 19%; } .claims col.verdict { width: 16%; } .claims col.error { width: 9.5%; } .claims col.count { width: 8.5%; }
+.claims col.id { width: 19%; } .claims col.verdict { width: 12rem; } .claims col.error { width: 9.5%; } .claims col.count { width: 8.5%; }
 .claims thead th { position: sticky; top: 0; z-index: 1; padding: .6rem .7rem; background: var(--paper); color: var(--soft);
   border-bottom: 2px solid var(--rule); font-size: .82rem; font-weight: 600; line-height: 1.3; text-align: left; vertical-align: bottom; }
 .claims td { padding: .85rem .7rem; border-bottom: 1px solid var(--rule); vertical-align: top; overflow-wrap: anywhere; }
@@ -119,7 +119,7 @@ figcaption { margin-top: .8rem; color: var(--soft); font-size: .92rem; line-heig
 
 const PRINT = `
 @media print {
-  body { font-size: 10pt; }
+  html { font-size: 9pt; }
   main, header, footer { max-width: none; padding-left: 0; padding-right: 0; }
   h2 { break-after: avoid; margin-top: 2rem; }
   .claims tr, .counts li { break-inside: avoid; }

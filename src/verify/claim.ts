@@ -38,6 +38,8 @@ export interface Claim {
   readonly expected: Verdict;
   /** Largest error that counts as none; 1e-6 in float64 and 5e-3 in float32 unless told. */
   readonly tolerance?: { readonly float64: number; readonly float32: number };
+  /** It is about the paper's own numbers: there is nothing to draw. */
+  readonly recorded?: true;
   /** Instances it is measured on, and some that always are. */
   readonly shape?: Shape;
   readonly always?: readonly ConvexFile[];

@@ -28,8 +28,8 @@ type Run = (removal: Removal<Bilinear>) => Promise<Bilinear>;
 /** What the instances have in common unless a figure varies it. */
 const USUAL = { pairs: 12, batches: 2, text: 2, image: 3, temperature: 0.5, decay: 1, remove: 2 };
 
-/** Instances of each point of a ladder. */
-const REPEATS = 7;
+/** Instances of each point of a ladder; fewer on WebGPU, where so small a problem takes many times as long. */
+const repeatsOn = ({ kind }: Device): number => (kind === 'cpu' ? 7 : 3);
 
 /** One removal: its estimates on the device, its truth in plain float64. */
 interface Trial {
@@ -233,7 +233,7 @@ function ladderFigure(
     id: `ladder-${id}`,
     title: `Every estimator over the ${what}`,
     caption:
-      `Median of ‖θ̃ − θ*‖/‖θ* − θ̂‖ over ${REPEATS} instances (${given}); 1 is doing nothing, 0 is retraining. ` +
+      `Median of ‖θ̃ − θ*‖/‖θ* − θ̂‖ over ${trials.length} instances (${given}); 1 is doing nothing, 0 is retraining. ` +
       `Each curve follows the same pairs.`,
     x,
     y: { label: 'relative parameter error', log: true },
@@ -251,7 +251,7 @@ async function constantLadder(
   shapeAt: (x: number) => Shape,
 ): Promise<number[][][]> {
   const trials: number[][][] = [];
-  for (let r = 0; r < REPEATS; r++) {
+  for (let r = 0; r < repeatsOn(device); r++) {
     const files = xs.map((x) => randomInstance(firstOf(seed, 3) + r, { ...USUAL, ...shapeAt(x) }));
     const errors: number[][] = [];
     for (const file of files) errors.push(await withSetting(file, device, (s) => ladderErrors(trialOf(s))));
@@ -276,7 +276,7 @@ async function temperatureLadder(device: Device, seed: number): Promise<Figure> 
 
 async function removedLadder(device: Device, seed: number): Promise<Figure> {
   const xs = [1, 2, 3, 4, 5];
-  const shapes = repeated(REPEATS, { ...USUAL, remove: xs.length });
+  const shapes = repeated(repeatsOn(device), { ...USUAL, remove: xs.length });
   const trials = await overInstances(device, firstOf(seed, 3), shapes, async (setting) => {
     const errors: number[][] = [];
     for (const x of xs) errors.push(await ladderErrors(trialOf(setting, setting.file.remove.slice(0, x))));

@@ -28,10 +28,12 @@ async function counterexampleOf(
   device: Device,
   seen: readonly { file: ConvexFile; measured: Measurement }[],
 ): Promise<string | null> {
-  const limit = 10 * toleranceOn(claim, device);
+  const tolerance = toleranceOn(claim, device);
+  const limit = tolerance < 1e-3 ? 10 * tolerance : tolerance;
+  if (claim.recorded === true) return seen[0].measured.note ?? null;
   const tell = (file: ConvexFile, note: string | undefined): string =>
     `${describeInstance(file)}${note === undefined ? '' : `: ${note}`}`;
-  const small = (claim.always ?? (claim.shape?.text ?? 1) > 1) ? [] : tinyInstances(claim.shape);
+  const small = (claim.shape?.text ?? 1) > 1 ? [] : tinyInstances(claim.shape);
   for (const file of claim.always ?? small) {
     const { printed, note } = await measureOn(claim, file, device);
     if (printed > limit) return tell(file, note);
@@ -44,9 +46,10 @@ async function counterexampleOf(
 
 /** Judges one claim on `count` random instances. */
 export async function judge(claim: Claim, device: Device, seed: number, count: number): Promise<ClaimResult> {
+  const drawn = claim.recorded === true ? 1 : count;
   const files = [
     ...(claim.always ?? []),
-    ...Array.from({ length: count }, (_, i) => randomInstance(seed * 10_007 + i, claim.shape)),
+    ...Array.from({ length: drawn }, (_, i) => randomInstance(seed * 10_007 + i, claim.shape)),
   ];
   const seen: { file: ConvexFile; measured: Measurement }[] = [];
   for (const file of files) seen.push({ file, measured: await measureOn(claim, file, device) });

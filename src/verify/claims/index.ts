@@ -31,6 +31,7 @@ export const CLAIMS: readonly Claim[] = [
   scores.relativeClaim,
   scores.parallelClaim,
   algorithm.savingsClaim,
+  algorithm.quotedClaim,
   algorithm.algorithm1Claim,
   algorithm.partitionClaim,
   algorithm.imageSideClaim,

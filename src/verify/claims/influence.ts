@@ -170,6 +170,7 @@ export const zetaClaim: Claim = {
     for (const zeta of [0, 0.3, 1]) errors.push(off(await found(zeta), plain.negative(zeta)(w).value));
     return { printed: Math.max(...errors), control: off(await found(0.3), plain.negative(0.31)(w).value) };
   },
+  tolerance: { float64: 1e-6, float32: 1e-4 },
   shape: { text: 3, image: 2, batches: 1, pairs: 6 },
 };
 

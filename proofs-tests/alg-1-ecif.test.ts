@@ -1,0 +1,3 @@
+import { prove } from './support/proof.ts';
+
+prove('alg-1-ecif');

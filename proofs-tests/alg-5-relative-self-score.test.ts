@@ -1,0 +1,3 @@
+import { prove } from './support/proof.ts';
+
+prove('alg-5-relative-self-score');

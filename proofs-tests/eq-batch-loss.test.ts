@@ -1,0 +1,3 @@
+import { prove } from './support/proof.ts';
+
+prove('eq-batch-loss');
