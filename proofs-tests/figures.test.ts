@@ -46,7 +46,7 @@ it('has every figure, with finite points and a caption, and says how far it is',
 it('equal seeds give equal figures, other seeds others; little memory is left behind', async () => {
   const own = new CpuDevice();
   const again = await figuresOf(own, SEED);
-  expect(own.memory().live).toBeLessThan(64);
+  expect(own.memory().live).toBe(0);
   expect(again).toEqual(figures);
   const ids = (of: readonly (readonly number[])[]): string => of.map((row) => row[0].toFixed(6)).join();
   expect(ids(zetaInstance(SEED + 1).text)).not.toBe(ids(zetaInstance(SEED).text));

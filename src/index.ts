@@ -48,7 +48,7 @@ export {
   square,
   tanh,
 } from './autodiff/ops/unary.ts';
-export { disposeTree, keep, readAll, scope, type Spec, Tensor, tensor } from './autodiff/tensor.ts';
+export { disposeTree, itemOf, keep, readAll, scope, type Spec, Tensor, tensor } from './autodiff/tensor.ts';
 export {
   ggnvp,
   hessian,
@@ -87,6 +87,7 @@ export { type Curvature, curvaturesOf } from './ecif/curvatures.ts';
 export { flagPairs, type PairFlag, type Stationarity, stationarityOf } from './ecif/diagnostics.ts';
 export { lossOf, negativeIF, negOf, positiveIF, posOf } from './ecif/influence.ts';
 export { anchorLosses, decayTerm, overPartitions, type Problem, totalLoss } from './ecif/objective.ts';
+export { type PairRow, pairTable } from './ecif/pair-table.ts';
 export {
   type PrintedTheorem,
   printedTheorem,

@@ -147,6 +147,19 @@ export class Ghost extends Tensor {
   }
 }
 
+/**
+ * The number that `make` makes; everything it took is given back.
+ * @example const loss = await itemOf(() => totalLoss(problem)(theta));
+ */
+export async function itemOf(make: () => Tensor): Promise<number> {
+  const value = scope(make);
+  try {
+    return await value.item();
+  } finally {
+    value.dispose();
+  }
+}
+
 /** Reads several plain tensors with one wait. */
 export async function readAll(tensors: readonly Tensor[]): Promise<HostArray[]> {
   const concrete = tensors.map((t) => {

@@ -3,7 +3,7 @@
 import { addScaled, dot } from '../array/vector.ts';
 import { Flat } from '../autodiff/flat.ts';
 import { grad } from '../autodiff/transforms.ts';
-import { scope, type Tensor } from '../autodiff/tensor.ts';
+import { itemOf, type Tensor } from '../autodiff/tensor.ts';
 import { hessian } from '../autodiff/curvature.ts';
 import type { Device } from '../device/open.ts';
 import { symmetricEigen } from '../linalg/symmetric-eigen.ts';
@@ -53,7 +53,7 @@ export async function convexQuantities(file: ConvexFile, device: Device): Promis
   const flat = new Flat(theta);
   const read = async (tree: Bilinear): Promise<number[]> => list(await flat.toVector(tree));
   const gradientOf = (f: (t: Bilinear) => Tensor): Promise<Float64Array> => flat.read(() => grad(f)(theta));
-  const value = (f: (t: Bilinear) => Tensor, at = theta): Promise<number> => scope(() => f(at)).item();
+  const value = (f: (t: Bilinear) => Tensor, at = theta): Promise<number> => itemOf(() => f(at));
   const seg = segOf(file.batches, file.remove);
   const h = await curvatureAt(loss, theta);
   const positive = await positiveIF(problem, theta, seg, h);

@@ -2,7 +2,7 @@
 
 import { distance } from '../array/vector.ts';
 import { Flat } from '../autodiff/flat.ts';
-import { disposeTree, scope, type Tensor } from '../autodiff/tensor.ts';
+import { disposeTree, itemOf, scope, type Tensor } from '../autodiff/tensor.ts';
 import { certificates, type Certificates } from './bounds.ts';
 import type { Problem } from './objective.ts';
 import {
@@ -75,7 +75,7 @@ export async function estimateAll<T, B>(
 ): Promise<EstimateTable> {
   const { theta, without } = removal;
   const flat = new Flat(theta);
-  const valueAt = async (t: T): Promise<number> => scope(() => evaluation(t)).item();
+  const valueAt = async (t: T): Promise<number> => itemOf(() => evaluation(t));
   const before = await valueAt(theta);
   const retrained = (await minimise(without, theta)).theta;
   const [truth, start] = [await flat.toVector(retrained), await flat.toVector(theta)];

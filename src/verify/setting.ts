@@ -1,7 +1,7 @@
 // One instance with everything claims are measured on: the model trained on a device, and the same in plain float64.
 
 import { Flat } from '../autodiff/flat.ts';
-import { disposeTree, scope, type Tensor } from '../autodiff/tensor.ts';
+import { disposeTree, itemOf, type Tensor } from '../autodiff/tensor.ts';
 import { grad } from '../autodiff/transforms.ts';
 import type { Device } from '../device/open.ts';
 import { type ConvexFile, placeConvex } from '../ecif/convex-file.ts';
@@ -127,7 +127,7 @@ export async function settle(file: ConvexFile, device: Device): Promise<Setting>
     minimum: (f) => plainMinimum(f, optimum),
     read: (make) => flat.read(make),
     gradient: (f) => flat.read(() => grad(f)(theta)),
-    value: (f) => scope(() => f(theta)).item(),
+    value: (f) => itemOf(() => f(theta)),
     dispose: () => {
       h.dispose();
       disposeTree([theta, start, problem.batches, validation]);

@@ -1,7 +1,7 @@
 // Claims on the influence functions: positives, negatives, their Taylor expansion, and the edit they make.
 
 import { addScaled, dot, norm } from '../../array/vector.ts';
-import { scope } from '../../autodiff/tensor.ts';
+import { itemOf } from '../../autodiff/tensor.ts';
 import { lossOf, negativeIF, negOf, positiveIF, posOf } from '../../ecif/influence.ts';
 import { decayTerm, totalLoss } from '../../ecif/objective.ts';
 import { lossWithout, removalOf, removeLinear } from '../../ecif/removal.ts';
@@ -81,7 +81,7 @@ export const posClaim: Claim = {
   async measure(setting) {
     const { problem, seg, plain } = setting;
     const w = anywhere(setting);
-    const found = await scope(() => posOf(problem, seg)(treeAt(setting, w))).item();
+    const found = await itemOf(() => posOf(problem, seg)(treeAt(setting, w)));
     const only = (direction: 'both' | 't2i'): number =>
       plain.terms((removed) => ({ anchor: (k) => (removed(k) ? 1 : 0), candidate: () => 1 }), direction)(w).value;
     return { printed: off(found, only('both')), control: off(found, only('t2i')) };
@@ -139,9 +139,9 @@ export const removedLossClaim: Claim = {
     const w = anywhere(setting);
     const at = treeAt(setting, w);
     const expected = plain.removal(1)(w).value;
-    const dropped = await scope(() => lossWithout(problem, seg)(at)).item();
-    const total = await scope(() => totalLoss(problem)(at)).item();
-    const lost = async (form: NegForm): Promise<number> => scope(() => lossOf(problem, seg, form)(at)).item();
+    const dropped = await itemOf(() => lossWithout(problem, seg)(at));
+    const total = await itemOf(() => totalLoss(problem)(at));
+    const lost = async (form: NegForm): Promise<number> => itemOf(() => lossOf(problem, seg, form)(at));
     const byTerms = total - (await lost('exact'));
     return {
       printed: Math.max(off(dropped, expected), off(byTerms, expected)),
@@ -162,10 +162,10 @@ export const zetaClaim: Claim = {
     const { problem, seg, plain, file } = setting;
     const w = anywhere(setting);
     const found = (zeta: number): Promise<number> =>
-      scope(() => {
+      itemOf(() => {
         const s = similarities(problem.model, treeAt(setting, w), problem.batches[0]);
         return add(zetaLoss(s, seg[0].positions, zeta), decayTerm(treeAt(setting, w), file.delta));
-      }).item();
+      });
     const errors: number[] = [];
     for (const zeta of [0, 0.3, 1]) errors.push(off(await found(zeta), plain.negative(zeta)(w).value));
     return { printed: Math.max(...errors), control: off(await found(0.3), plain.negative(0.31)(w).value) };

@@ -3,7 +3,7 @@
 import { addScaled, norm } from '../../array/vector.ts';
 import { createRng } from '../../array/rng.ts';
 import { contrastive } from '../../autodiff/ops/contrastive.ts';
-import { scope, type Tensor, tensor } from '../../autodiff/tensor.ts';
+import { itemOf, scope, type Tensor, tensor } from '../../autodiff/tensor.ts';
 import { curvaturesOf } from '../../ecif/curvatures.ts';
 import { anchorLosses, totalLoss } from '../../ecif/objective.ts';
 import { initLinearTwoTower, linearTwoTower } from '../../models/linear-two-tower.ts';
@@ -70,7 +70,7 @@ export const batchLossClaim: Claim = {
   async measure(setting) {
     const { file, problem } = setting;
     const w = anywhere(setting);
-    const found = await scope(() => batchLoss(problem.model, treeAt(setting, w), problem.batches[0])).item();
+    const found = await itemOf(() => batchLoss(problem.model, treeAt(setting, w), problem.batches[0]));
     const ids = file.batches[0];
     const pairs = { text: ids.map((i) => file.text[i]), image: ids.map((i) => file.image[i]) };
     const s = similarity(pairs, w, file.temperature);
@@ -102,7 +102,7 @@ export const totalLossClaim: Claim = {
   async measure(setting) {
     const { file, problem, plain } = setting;
     const w = anywhere(setting);
-    const found = await scope(() => totalLoss(problem)(treeAt(setting, w))).item();
+    const found = await itemOf(() => totalLoss(problem)(treeAt(setting, w)));
     const expected = plain.total(w).value;
     return { printed: off(found, expected), control: off(found, expected + (file.delta / 2) * norm(w) ** 2) };
   },
@@ -176,7 +176,7 @@ export const oneDirectionClaim: Claim = {
     const pairs = { text: first.map((i) => file.text[i]), image: first.map((i) => file.image[i]) };
     const whole = batchTerms(plainBatch(pairs, file.temperature), w, undefined, 't2i', 0).value;
     const others = rows.reduce((t, x, k) => (k === n ? t : t + x), 0);
-    const both = await scope(() => contrastive(s)).item();
+    const both = await itemOf(() => contrastive(s));
     return {
       printed: off(others + rows[n] + columns[n], whole),
       corrected: off(others + rows[n], whole),

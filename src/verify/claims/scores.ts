@@ -17,7 +17,7 @@ import { relativeScore } from '../../ecif/relative.ts';
 import { pairScores, taskScore } from '../../ecif/scores.ts';
 import { solveFor } from '../../ecif/solver.ts';
 import { CosineError } from '../../array/errors.ts';
-import { plainMinimum } from '../plain.ts';
+import { numericGradient, plainMinimum } from '../plain.ts';
 import { type Claim, off, say } from '../claim.ts';
 import { plainProblem, type Setting } from '../setting.ts';
 import { influences, removalDerivative } from './influence.ts';
@@ -238,11 +238,7 @@ function selfGradientPlain({ file, optimum }: Setting): Vector {
     });
     return cos.reduce((t, c) => t + 1 - c, 0) / cos.length;
   };
-  return optimum.map((_, i) => {
-    const at = (t: number): number => loss(optimum.map((x, j) => (i === j ? x + t : x)));
-    const h = 1e-4;
-    return (at(-2 * h) - 8 * at(-h) + 8 * at(h) - at(2 * h)) / (12 * h);
-  });
+  return numericGradient(loss, optimum, 1e-4);
 }
 
 export const algorithm3Claim: Claim = {
