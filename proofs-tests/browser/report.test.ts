@@ -4,11 +4,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { verifyReport } from '../../src/report/verify-report.ts';
 import type { ClaimResult, Figure, VerifyResult } from '../../src/verify/result.ts';
-import { describeBrowser } from '../support/browser.ts';
+import { describeBrowser, launchChromium } from '../support/browser.ts';
 
 const claimOf = (id: string, parts: Partial<ClaimResult>): ClaimResult => ({
   ...{ id, place: 'Eq. 5, Appendix A', symbol: 'Neg(E)', erratum: null, instances: 20, tolerance: 1e-6 },
@@ -62,8 +62,7 @@ describeBrowser('the report in Chromium', () => {
 
   beforeAll(async () => {
     writeFileSync(file, verifyReport(RESULT, { ecif: '0.0.0', node: '20.0.0' }));
-    const executablePath = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
-    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+    browser = await launchChromium();
   });
 
   afterAll(async () => {

@@ -20,6 +20,9 @@ const FLAGS = [
   '--disable-quic',
 ];
 
+/** A Chromium with WebGPU, off the network. */
+export const launchChromium = (): Promise<Browser> => chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+
 /** `describe` for tests that need Chromium. */
 export function describeBrowser(name: string, fn: () => void): void {
   const reason = `no Chromium at ${CHROMIUM}; apt-get install chromium, or set CHROMIUM_PATH`;
@@ -37,7 +40,7 @@ export async function runInBrowser<T>(entry: string, options: BrowserOptions = {
   const server = await serve(await bundle(entry));
   let browser: Browser | undefined;
   try {
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+    browser = await launchChromium();
     return await evaluateMain<T>(browser, `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, options);
   } finally {
     await browser?.close();

@@ -9,39 +9,24 @@ import type { ConvexFile } from '../ecif/convex-file.ts';
 import { RUNGS } from '../ecif/estimators.ts';
 import { negativeIF, negOf, positiveIF } from '../ecif/influence.ts';
 import { printedTheorem } from '../ecif/printed-theorem.ts';
-import { type Removal, removalOf } from '../ecif/removal.ts';
 import { taskScore } from '../ecif/scores.ts';
-import { type Seg, segOf } from '../ecif/seg.ts';
 import type { NegForm } from '../ecif/terms.ts';
-import type { Bilinear } from '../models/bilinear.ts';
 import { batchLoss } from '../models/model.ts';
 import { say } from './claim.ts';
 import { ONE_DIMENSION } from './claims/bound.ts';
 import { randomInstance, type Shape } from './instance.ts';
 import type { Figure, Series } from './result.ts';
-import { plainProblem, settle, type Setting } from './setting.ts';
+import { type Setting, withSetting } from './setting.ts';
+import { overInstances, type Run, type Trial, trialOf } from './trial.ts';
 
 type Vector = Float64Array;
 type Point = readonly [number, number];
-type Run = (removal: Removal<Bilinear>) => Promise<Bilinear>;
 
 /** What the instances have in common unless a figure varies it. */
 const USUAL = { pairs: 12, batches: 2, text: 2, image: 3, temperature: 0.5, decay: 1, remove: 2 };
 
 /** Instances of each point of a ladder; fewer on WebGPU, where so small a problem takes many times as long. */
 const repeatsOn = ({ kind }: Device): number => (kind === 'cpu' ? 7 : 3);
-
-/** One removal: its estimates on the device, its truth in plain float64. */
-interface Trial {
-  readonly seg: Seg;
-  readonly removal: Removal<Bilinear>;
-  /** θ* of retraining. */
-  readonly retrained: Vector;
-  /** θ* − θ̂. */
-  readonly change: Vector;
-  /** θ̃ by a rung. */
-  edited(run: Run): Promise<Vector>;
-}
 
 /** Where the instances of one figure begin. */
 const firstOf = (seed: number, figure: number): number => (Math.imul(seed, 1_000_003) + 1000 * figure) >>> 0;
@@ -56,44 +41,6 @@ function median(values: readonly number[]): number {
 
 const inWords = (x: number): string =>
   Number.isFinite(x) ? say(x).replaceAll('-', '−') : 'beyond the range of numbers';
-
-function trialOf(setting: Setting, remove: readonly number[] = setting.file.remove): Trial {
-  const { file, problem, theta, h, optimum } = setting;
-  const seg = segOf(file.batches, remove);
-  const removal = removalOf(problem, theta, seg, h);
-  const retrained = setting.minimum(plainProblem({ ...file, remove }).removal(1));
-  const edited = async (run: Run): Promise<Vector> => {
-    const tree = await run(removal);
-    const vector = await new Flat(theta).toVector(tree);
-    if (tree !== theta) disposeTree(tree);
-    return vector;
-  };
-  return { seg, removal, retrained, change: addScaled(retrained, -1, optimum), edited };
-}
-
-/** Trains an instance, uses it, gives its memory back. */
-async function withSetting<R>(file: ConvexFile, device: Device, use: (setting: Setting) => Promise<R>): Promise<R> {
-  const setting = await settle(file, device);
-  try {
-    return await use(setting);
-  } finally {
-    setting.dispose();
-  }
-}
-
-/** The same for `count` instances, one after the other. */
-async function overInstances<R>(
-  device: Device,
-  first: number,
-  shapes: readonly Shape[],
-  use: (setting: Setting) => Promise<R>,
-): Promise<R[]> {
-  const results: R[] = [];
-  for (const [i, shape] of shapes.entries()) {
-    results.push(await withSetting(randomInstance(first + i, shape), device, use));
-  }
-  return results;
-}
 
 const repeated = (count: number, shape: Shape = USUAL): Shape[] => Array.from({ length: count }, () => shape);
 

@@ -5,17 +5,11 @@ import type { ConvexFile } from '../ecif/convex-file.ts';
 import { type Claim, type Measurement, toleranceOn, verdictOf } from './claim.ts';
 import { describeInstance, randomInstance, tinyInstances } from './instance.ts';
 import type { ClaimResult } from './result.ts';
-import { settle } from './setting.ts';
+import { withSetting } from './setting.ts';
 
 /** Measures a claim on one instance. */
-export async function measureOn(claim: Claim, file: ConvexFile, device: Device): Promise<Measurement> {
-  const setting = await settle(file, device);
-  try {
-    return await claim.measure(setting, device);
-  } finally {
-    setting.dispose();
-  }
-}
+export const measureOn = (claim: Claim, file: ConvexFile, device: Device): Promise<Measurement> =>
+  withSetting(file, device, (setting) => claim.measure(setting, device));
 
 const worst = (values: readonly (number | undefined)[]): number | null => {
   const known = values.filter((v) => v !== undefined);

@@ -134,3 +134,17 @@ export async function settle(file: ConvexFile, device: Device): Promise<Setting>
     },
   };
 }
+
+/** Trains an instance, uses it, gives its memory back. */
+export async function withSetting<R>(
+  file: ConvexFile,
+  device: Device,
+  use: (setting: Setting) => Promise<R>,
+): Promise<R> {
+  const setting = await settle(file, device);
+  try {
+    return await use(setting);
+  } finally {
+    setting.dispose();
+  }
+}
