@@ -1,0 +1,156 @@
+// Every quantity of a CLIP reference folder, computed here from its inputs alone.
+
+import { ggnvp, hvp } from '../../autodiff/curvature.ts';
+import { contrastive } from '../../autodiff/ops/contrastive.ts';
+import { disposeTree, itemOf, readAll, scope, type Tensor, tensor } from '../../autodiff/tensor.ts';
+import { grad } from '../../autodiff/transforms.ts';
+import type { Device } from '../../device/open.ts';
+import { batchLoss, type Model, similarities } from '../model.ts';
+import { type ClipBatch, clipBatch, clipModel } from './clip.ts';
+import type { ClipVectors } from './conformance-file.ts';
+import { parseClipConfig } from './config-parse.ts';
+import { bad } from './formats/fields.ts';
+import type { Adapter } from './lora.ts';
+import { loadAdapter, type PlacedAdapter } from './lora-peft.ts';
+import type { Safetensors } from './safetensors.ts';
+import { disposeClip, loadClip } from './weights.ts';
+
+/** A tree of numbers, named as in the reference files. */
+type Numbers = { [name: string]: number | number[] | Numbers };
+
+const FORMS = ['corrected', 'published', 'exact'] as const;
+type Form = (typeof FORMS)[number];
+
+/** One batch of pairs with a model, as `ecif` takes problems. */
+interface OneBatch {
+  readonly model: Model<Adapter, ClipBatch>;
+  readonly batches: readonly ClipBatch[];
+  readonly decay: number;
+}
+type Removed = readonly { readonly batch: number; readonly positions: readonly number[] }[];
+interface Derivatives {
+  readonly t2i: Float64Array;
+  readonly i2t: Float64Array;
+}
+
+/** Terms of pairs and their sweep: `posOf` and `negOf` of ecif/influence.ts, `sweepPairs` of ecif/sweep.ts. */
+export interface PairTermsOf {
+  posOf(problem: OneBatch, seg: Removed): (theta: Adapter) => Tensor;
+  negOf(problem: OneBatch, seg: Removed, form: Form): (theta: Adapter) => Tensor;
+  sweepPairs(
+    problem: OneBatch,
+    theta: Adapter,
+    tangents: readonly Adapter[],
+    form: Form,
+  ): Promise<{ pos: Derivatives; neg: Derivatives }[]>;
+}
+
+/** What a reference folder holds: `vectors.json` as parsed, and the three files it is about. */
+export interface ClipFolder {
+  readonly vectors: ClipVectors;
+  /** Text of `config.json`. */
+  readonly config: string;
+  readonly model: Safetensors;
+  readonly lora: Safetensors;
+}
+
+/** A folder on a device. */
+interface Placed {
+  readonly problem: OneBatch;
+  readonly theta: Adapter;
+  readonly vector: Adapter;
+  dispose(): void;
+}
+
+/** The direction of the folder as a tree like θ. */
+function directionOf({ file, vector }: ClipVectors, { theta }: PlacedAdapter, device: Device): Adapter {
+  const odd = Object.keys(vector).find((name) => !Object.hasOwn(theta, name));
+  if (odd !== undefined) bad(file, `vector.${odd}`, 'no such parameter in the adapter', 'give one list for each');
+  const leaves = Object.entries(theta).map(([name, { shape, size }]) => {
+    const values = Object.hasOwn(vector, name) ? vector[name] : [];
+    if (values.length !== size) {
+      bad(file, `vector.${name}`, `found ${values.length} numbers`, `give ${size}, as the parameter has`);
+    }
+    return [name, tensor(device, Float64Array.from(values), shape)];
+  });
+  return Object.fromEntries(leaves) as Adapter;
+}
+
+/** Puts model, adapter, pairs and direction on a device. */
+async function placeFolder({ vectors, config: text, model, lora: file }: ClipFolder, device: Device): Promise<Placed> {
+  const config = parseClipConfig('config.json', text);
+  const { rank, alpha, pixels, ids } = vectors;
+  const clip = await loadClip(config, model, device);
+  const adapter = await loadAdapter(config, { rank, alpha, scaling: 'rank', dropout: 0 }, file, device);
+  const { lora, theta } = adapter;
+  const batch = clipBatch(config, device, ids, pixels);
+  const vector = directionOf(vectors, adapter, device);
+  return {
+    problem: { model: clipModel(clip, lora), batches: [batch], decay: 0 },
+    theta,
+    vector,
+    dispose: () => {
+      disposeClip(clip);
+      disposeTree([theta, vector, batch]);
+    },
+  };
+}
+
+/** The numbers of a tree of tensors, by name. */
+async function read(make: () => Readonly<Record<string, Tensor>>): Promise<Record<string, number[]>> {
+  const tree = scope(make);
+  const names = Object.keys(tree);
+  const values = await readAll(names.map((name) => tree[name]));
+  disposeTree(tree);
+  return Object.fromEntries(names.map((name, i) => [name, [...values[i]]]));
+}
+
+/** {form: f(form)} for the three forms of Neg. */
+async function perForm<R>(f: (form: Form) => Promise<R>): Promise<Record<Form, R>> {
+  const out: Partial<Record<Form, R>> = {};
+  for (const form of FORMS) out[form] = await f(form);
+  return out as Record<Form, R>;
+}
+
+const both = ({ t2i, i2t }: Derivatives): number => t2i[0] + i2t[0];
+
+/** Terms of the removed pairs, and the derivatives of every pair along the direction. */
+async function termQuantities({ problem, theta, vector }: Placed, seg: Removed, terms: PairTermsOf): Promise<Numbers> {
+  const pos = terms.posOf(problem, seg);
+  const neg = (form: Form): ((t: Adapter) => Tensor) => terms.negOf(problem, seg, form);
+  const swept = await terms.sweepPairs(problem, theta, [vector], 'corrected');
+  return {
+    pos: await itemOf(() => pos(theta)),
+    gradPos: await read(() => grad(pos)(theta)),
+    neg: await perForm((form) => itemOf(() => neg(form)(theta))),
+    gradNeg: await perForm((form) => read(() => grad(neg(form))(theta))),
+    pairDirectional: { pos: swept.map((pair) => both(pair.pos)), neg: swept.map((pair) => both(pair.neg)) },
+  };
+}
+
+/**
+ * Every quantity of a folder, on one device, named as under `expected`.
+ * @param terms `{ posOf, negOf, sweepPairs }` of ecif/
+ */
+export async function clipQuantities(folder: ClipFolder, device: Device, terms: PairTermsOf): Promise<Numbers> {
+  const placed = await placeFolder(folder, device);
+  const { problem, theta, vector } = placed;
+  const { model, batches } = problem;
+  const s = (t: Adapter): Tensor => similarities(model, t, batches[0]);
+  const loss = (t: Adapter): Tensor => batchLoss(model, t, batches[0]);
+  try {
+    const { u, v, similarity } = await read(() => ({ ...model.embed(theta, batches[0]), similarity: s(theta) }));
+    return {
+      textEmbeds: u,
+      imageEmbeds: v,
+      similarity,
+      loss: await itemOf(() => loss(theta)),
+      grad: await read(() => grad(loss)(theta)),
+      hvp: await read(() => hvp(loss, theta, vector)),
+      ggnvp: await read(() => ggnvp(s, contrastive, theta, vector)),
+      ...(await termQuantities(placed, [{ batch: 0, positions: folder.vectors.remove }], terms)),
+    };
+  } finally {
+    placed.dispose();
+  }
+}
