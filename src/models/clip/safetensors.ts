@@ -83,13 +83,16 @@ export function tensorOf({ source, tensors }: Pick<Safetensors, 'source' | 'tens
   return info;
 }
 
+/** Refuses tensors whose values are not floats. */
+function requireFloats(file: string, { name, dtype }: TensorInfo): void {
+  if (dtype === 'F64' || Object.hasOwn(FLOAT32, dtype)) return;
+  throw new DtypeError(`${file}: ${tensorField(name)}: dtype: found ${dtype}; weights are F32, F16, BF16 or F64`);
+}
+
 /** Values of one tensor of a file. */
-export async function readValues(source: ByteSource, info: TensorInfo): Promise<Float32Array | Float64Array> {
+async function readValues(source: ByteSource, info: TensorInfo): Promise<Float32Array | Float64Array> {
+  requireFloats(source.name, info);
   if (info.dtype === 'F64') return fill(source, info, 8, new Float64Array(info.length / 8), decodeF64);
-  if (!Object.hasOwn(FLOAT32, info.dtype)) {
-    const found = `found ${info.dtype}; weights are F32, F16, BF16 or F64`;
-    throw new DtypeError(`${source.name}: ${tensorField(info.name)}: dtype: ${found}`);
-  }
   const { width, decode } = FLOAT32[info.dtype];
   return fill(source, info, width, new Float32Array(info.length / width), decode);
 }
@@ -108,14 +111,15 @@ export async function openSafetensors(source: ByteSource): Promise<Safetensors> 
 }
 
 /**
- * Makes sure that tensors are there with the shapes a model needs, before any of them is read.
+ * Makes sure that tensors are there as floats of the shapes a model needs, before any of them is read.
  * @param expected shape by name
- * @throws EcifError for the first tensor that is missing or has another shape
+ * @throws EcifError for the first tensor that is missing, or has another shape or no floats
  * @example requireTensors(file, new Map([['text_projection.weight', [512, 512]]]));
  */
 export function requireTensors(file: Safetensors, expected: ReadonlyMap<string, readonly number[]>): void {
   for (const [name, shape] of expected) {
     const info = tensorOf(file, name);
+    requireFloats(file.source, info);
     if (info.shape.length !== shape.length || info.shape.some((n, i) => n !== shape[i])) {
       const found = `found [${info.shape.slice(0, 8).join(', ')}], the model needs [${shape.join(', ')}]`;
       throw new ShapeError(`${file.source}: ${tensorField(name)}: shape: ${found}; is the config of another model?`);

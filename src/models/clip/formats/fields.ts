@@ -6,6 +6,9 @@ import { EcifError } from '../../../array/errors.ts';
 export type Json = Readonly<Record<string, unknown>>;
 
 const LONGEST = 60;
+/** What would break a line or move a terminal's cursor. */
+// oxlint-disable-next-line no-control-regex
+const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g;
 
 /**
  * Complains about one field of one file.
@@ -13,7 +16,8 @@ const LONGEST = 60;
  * @example bad('config.json', 'size', 'found -1', 'give a number > 0');
  */
 export function bad(file: string, field: string, found: string, fix: string): never {
-  throw new EcifError(`${file}: ${field}: ${found}; ${fix}`);
+  const line = `${file}: ${field}: ${found}; ${fix}`;
+  throw new EcifError(line.replace(CONTROL, '\ufffd'));
 }
 
 /** A value in a few words, whatever it is. */
