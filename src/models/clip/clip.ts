@@ -83,8 +83,9 @@ export function textBatch(
  * Pairs on a device.
  * @param ids token ids of each text
  * @param pixels preprocessed images one after the other, each (C, H, W)
+ * @param length tokens to keep at least, for batches that are to be laid together
  * @throws EcifError for ids the model has no room for; ShapeError for images of another number or size
- * @example const batch = clipBatch(config, device, tokenizer.encodeAll(captions), pixels);
+ * @example const batch = clipBatch(config, device, captions.map((text) => tokenizer.encode(text)), pixels);
  */
 export function clipBatch(
   config: ClipConfig,
@@ -104,17 +105,17 @@ export function clipBatch(
 }
 
 /** The two towers of a model. */
-export const towersOf = ({ vision, text }: ClipConfig): { vision: Tower; text: Tower } => ({
+const towersOf = ({ vision, text }: ClipConfig): { vision: Tower; text: Tower } => ({
   vision: { name: 'vision', config: vision, causal: false },
   text: { name: 'text', config: text, causal: true },
 });
 
-/** Images through layers `from`…`to`−1; after the last of all the class token alone is left: (B, T, D) → (B, T, D) or (B, 1, D). */
+/** Images through layers `from`…`to`−1, (B, T, D); after the tower's last only the class token is left, (B, 1, D). */
 export function imageLayers(net: Net, config: ClipConfig, x: Tensor, from: number, to: number): Tensor {
   return runLayers(net, towersOf(config).vision, x, from, to, classToken);
 }
 
-/** Texts through layers `from`…`to`−1; after the last of all the pooled token alone is left: (B, T, D) → (B, T, D) or (B, 1, D). */
+/** Texts through layers `from`…`to`−1, (B, T, D); after the tower's last only the pooled token is left, (B, 1, D). */
 export function textLayers(
   net: Net,
   config: ClipConfig,

@@ -10,6 +10,7 @@ import { type ClipAct, type ClipConfig, clipShapes, layerName, type TowerName } 
 
 /** The affine maps of a layer, as Hugging Face names them. */
 export const LORA_TARGETS = ['q_proj', 'k_proj', 'v_proj', 'out_proj', 'fc1', 'fc2'] as const;
+/** One of {@link LORA_TARGETS}. */
 export type LoraTarget = (typeof LORA_TARGETS)[number];
 
 /** What to adapt, and how. */
@@ -41,7 +42,9 @@ export interface Lora {
  */
 export type Adapter = Readonly<Record<string, Tensor>>;
 
+/** The parameter A of a module. */
 export const nameA = (module: string): string => `${module}.lora_A.weight`;
+/** The parameter B of a module. */
 export const nameB = (module: string): string => `${module}.lora_B.weight`;
 
 /** The factor of B·A. */
@@ -76,7 +79,7 @@ export function loraOn(
   const { rank, alpha, scaling = 'rank', dropout = 0 } = settings;
   const most = Math.min(config.text.width, config.vision.width);
   if (!Number.isInteger(rank) || rank < 1 || rank > most) refuse('rank', rank, `give a whole number in 1…${most}`);
-  if (!Number.isFinite(alpha) || alpha === 0) refuse('alpha', alpha, 'give a number that is not 0');
+  if (!(alpha > 0) || !Number.isFinite(alpha)) refuse('alpha', alpha, 'give a number > 0');
   if (!(dropout >= 0 && dropout < 1)) refuse('dropout', dropout, 'give a share in 0…1, below 1');
   const [wanted, known] = [new Set(modules), adaptable(config)];
   const odd = [...wanted].find((name) => !known.includes(name));
