@@ -129,6 +129,20 @@ describe('text', () => {
     expect(cleanText('\x1c\u00a0A&amp;lt;B\u0085\u2003\n ΣΑΣ İ\ufeff\t')).toBe('a<b σας i̇\ufeff');
   });
 
+  // Ids by the reference's algorithm in Python, whose pattern ignores case.
+  it.each([
+    [
+      'a long s after an apostrophe, a mark whose capital is a letter',
+      "it'ſ a\u0345b!\u0345?",
+      [585, 6, 129, 379, 320, 321, 256, 286],
+    ],
+    ['a special token with a long s', '<|ſtartoftext|>', [27, 91, 129, 123, 2002, 6659, 18169, 91, 285]],
+    ['numbers of every kind, one by one', 'Ⅷ½٣ ǅ', [158, 227, 371, 33613, 149, 352, 131, 484]],
+    ['contractions in capitals', "WE'LL'S", [649, 1342, 568]],
+  ])('has the ids of the reference: %s', (_what, text, ids) => {
+    expect(createTokenizer(vocabulary).encode(text)).toEqual([49406, ...ids, 49407]);
+  });
+
   it('of any length is cut to the context, with the end token last', () => {
     const tokenizer = createTokenizer(vocabulary, { contextLength: 5 });
     fc.assert(

@@ -75,7 +75,7 @@ class Word {
     if (this.places.size === 0) return false;
     let best = Infinity;
     for (const rank of this.places.keys()) if (rank < best) best = rank;
-    const places = (this.places.get(best) ?? []).sort((a, b) => a - b);
+    const places = this.places.get(best) ?? [];
     this.places.delete(best);
     const joined = places.filter((place) => {
       const fits = this.rankAt(place) === best;
