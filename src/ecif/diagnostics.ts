@@ -18,7 +18,11 @@ export interface Stationarity {
   readonly distance: number;
 }
 
-/** Measures the gradient that training left, and its effect. */
+/**
+ * Measures the gradient that training left, and its effect.
+ * @eq erratum-11-stationarity
+ * @deviation the gradient is that of L_Total, decay included
+ */
 export async function stationarityOf<T, B>(
   problem: Problem<T, B>,
   theta: T,

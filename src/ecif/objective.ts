@@ -34,7 +34,11 @@ export function diagonal(s: Tensor): Tensor {
   return reshape(take(s, index), [n]);
 }
 
-/** The loss of each pair as anchor, by direction: LSE_j S_kj − S_kk and LSE_j S_jk − S_kk, (B) each. */
+/**
+ * The loss of each pair as anchor, by direction: LSE_j S_kj − S_kk and LSE_j S_jk − S_kk, (B) each.
+ * @eq eq-batch-loss
+ * @eq erratum-11-one-direction
+ */
 export function anchorLosses(s: Tensor): { t2i: Tensor; i2t: Tensor } {
   const d = diagonal(s);
   return { t2i: sub(logSumExp(s, 1), d), i2t: sub(logSumExp(s, 0), d) };
@@ -42,6 +46,8 @@ export function anchorLosses(s: Tensor): { t2i: Tensor; i2t: Tensor } {
 
 /**
  * δ/2·‖θ − θ₀‖²; θ₀ = 0 unless given.
+ * @eq erratum-12-no-minimiser
+ * @deviation θ₀ may be given; the paper has 0
  * @param decay δ
  */
 export function decayTerm<T>(theta: T, decay: number, centre?: T): Tensor {

@@ -19,7 +19,7 @@ export interface PairEstimate extends PairPlace {
 
 /** How quadratic forms of all pairs are found. */
 export interface ProbeOptions {
-  /** Random probes; none, so that the result is exact, up to 600 parameters unless told, 64 beyond. */
+  /** Random probes; none, so that the result is exact, up to 100 parameters unless told, 64 beyond. */
   probes?: number | undefined;
   seed?: number | undefined;
   form?: NegForm | undefined;
@@ -29,7 +29,8 @@ export interface ProbeOptions {
  * ‖P·g‖ with P the orthogonal projector on span(p, n): the largest change of the loss, to first order, that re-weighting
  * the pair can make with a parameter change of length one.
  * @eq prop-relative-score
- * @eq erratum-06-relative
+ * @eq prop-relative-parallel
+ * @deviation one form for parallel and other influences; the paper mixes ‖Pg‖ and ‖Pg‖²/‖g‖
  * @param tolerance angle below which p and n count as parallel
  * @example relativeScore(positiveIF, negativeIF, gradVal);
  */

@@ -25,11 +25,11 @@ export async function solveFor<T>(h: CurvatureSolver<T>, make: () => T): Promise
 }
 
 /** Parameters up to which a dense Hessian is formed unless told. */
-export const DENSE_UP_TO = 600;
+export const DENSE_UP_TO = 100;
 
 /** Settings of {@link curvatureAt}. */
 export interface SolverOptions {
-  /** Parameters up to which the dense Hessian is formed; 600 unless told. */
+  /** Parameters up to which the dense Hessian is formed; 100 unless told. It pays beyond where many solves follow. */
   denseUpTo?: number;
   /** Relative residual of conjugate gradients; 1e-10 in float64 and 1e-6 in float32 unless told. */
   tolerance?: number;

@@ -62,6 +62,8 @@ function minusLogRest(logP: Tensor, logRest: Tensor): Tensor {
 /**
  * Neg(E) in one of its forms, summed over the kept.
  * @eq eq-neg-taylor
+ * @eq erratum-01-neg-inverted
+ * @eq erratum-08-taylor-point
  * @deviation the paper prints the reciprocal, here `published`
  */
 export function neg(s: Tensor, removed: readonly number[], form: NegForm): Directions {
@@ -81,6 +83,7 @@ export function neg(s: Tensor, removed: readonly number[], form: NegForm): Direc
  * loss itself; ζ = 0 leaves what the removed do as positives.
  * @eq eq-zeta-loss
  * @eq erratum-14-double-shift
+ * @deviation the set is weighted once; E_n for every n would weight pairs within it twice
  * @param zeta in 0…1
  */
 export function zetaLoss(s: Tensor, removed: readonly number[], zeta: number): Tensor {
@@ -93,6 +96,7 @@ export function zetaLoss(s: Tensor, removed: readonly number[], zeta: number): T
 /**
  * The batch loss with the rows and columns of the removed dropped; 0 where nothing is left.
  * @eq eq-removed-loss
+ * @eq erratum-08-missing-log
  */
 export function removedLoss(s: Tensor, removed: readonly number[]): Tensor {
   const kept = Array.from({ length: s.shape[0] }, (_, i) => i).filter((i) => !removed.includes(i));
@@ -107,7 +111,11 @@ export interface PairTerms {
   readonly neg: Directions;
 }
 
-/** Pos_n and Neg_n for E = {n}, all n. */
+/**
+ * Pos_n and Neg_n for E = {n}, all n.
+ * @eq eq-pos
+ * @eq eq-neg-taylor
+ */
 export function pairTerms(s: Tensor, form: NegForm): PairTerms {
   const n = s.shape[0];
   const off = tensor(
