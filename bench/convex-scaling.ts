@@ -70,7 +70,7 @@ const PARAMETER_CURVES: readonly Curve[] = [
   ['one retraining, CPU', ({ removal }) => removal.retraining],
 ];
 
-/** Growth with p·q at 256 pairs: dense curvature up to 600 parameters. */
+/** Growth with p·q at 256 pairs: dense curvature up to 100 parameters. */
 export async function parameterRows(bench: ConvexBench): Promise<Row[]> {
   const [size, name] = [`N ${FEW}`, (width: number): string => `W ${width}×${width}`];
   const [rows, found]: [Row[], Setting[]] = [[], []];
