@@ -5,7 +5,7 @@ import { grad } from '../autodiff/transforms.ts';
 import { disposeTree, type Tensor } from '../autodiff/tensor.ts';
 import { treeSpace } from '../linalg/tree-space.ts';
 import { similarities } from '../models/model.ts';
-import type { Problem } from './objective.ts';
+import { decayTerm, type Problem } from './objective.ts';
 import type { Seg } from './seg.ts';
 import { type CurvatureSolver, solveFor } from './solver.ts';
 import { type Directions, neg, type NegForm, pos } from './terms.ts';
@@ -19,7 +19,9 @@ export const overSeg = <T, B>(
   term: (s: Tensor, removed: readonly number[]) => Tensor,
 ) => {
   return (theta: T): Tensor =>
-    seg.map(({ batch, positions }) => term(similarities(model, theta, batches[batch]), positions)).reduce(add);
+    seg.length === 0
+      ? decayTerm(theta, 0)
+      : seg.map(({ batch, positions }) => term(similarities(model, theta, batches[batch]), positions)).reduce(add);
 };
 
 /**

@@ -6,7 +6,7 @@ import { add } from '../autodiff/ops/binary.ts';
 import { contrastive } from '../autodiff/ops/contrastive.ts';
 import { scope, type Tensor } from '../autodiff/tensor.ts';
 import { grad } from '../autodiff/transforms.ts';
-import { lu, luSolve } from '../linalg/lu.ts';
+import { symmetricEigen } from '../linalg/symmetric-eigen.ts';
 import type { Space } from '../linalg/space.ts';
 import { treeSpace } from '../linalg/tree-space.ts';
 import { lossOf, posOf } from './influence.ts';
@@ -157,6 +157,23 @@ export async function removeNeumann<V>(removal: Removal<V>): Promise<V> {
   return moved(removal.space, removal.theta, [1, 1], [x, y]);
 }
 
+/** A solution of A·x = b for a small symmetric A whose rows may depend on each other, b being in its range. */
+function solveDependent(a: Float64Array, b: Float64Array): Float64Array {
+  const n = b.length;
+  const scale = b.map((_, i) => 1 / Math.sqrt(Math.abs(a[i * (n + 1)])) || 0).map((x) => (Number.isFinite(x) ? x : 0));
+  const scaled = a.map((x, at) => x * scale[Math.floor(at / n)] * scale[at % n]);
+  const { values, vectors } = symmetricEigen(scaled, n);
+  const largest = values.reduce((m, x) => Math.max(m, Math.abs(x)), 0);
+  const x = new Float64Array(n);
+  values.forEach((value, e) => {
+    if (Math.abs(value) <= 1e-12 * largest) return;
+    const v = vectors.subarray(e * n, (e + 1) * n);
+    const c = v.reduce((t, vi, i) => t + vi * scale[i] * b[i], 0) / value;
+    v.forEach((vi, i) => (x[i] += c * vi * scale[i]));
+  });
+  return x;
+}
+
 /**
  * The minimiser of the quadratic model with H₋ over span{x, H⁻¹ΔH·x, …} of k vectors; k solves.
  * @param k at least 1
@@ -187,7 +204,7 @@ export async function removeKrylov<V>(removal: Removal<V>, k: number): Promise<V
     const first = Math.floor(at / k) * width + 1 + 2 * (at % k);
     return dots[first] - dots[first + 1];
   });
-  const coefficients = luSolve(lu(matrix, k), right);
+  const coefficients = solveDependent(matrix, right);
   space.release(g, ...differences);
   return moved(space, theta, [...coefficients], basis);
 }
