@@ -48,7 +48,7 @@ async function gradientRows(pairs: number): Promise<Row[]> {
       { name: 'gradients', run: async () => void (await byGradients(problem, flat)) },
       { name: 'sweep', run: async () => void (await sweep()) },
     ],
-    { rounds: 3, warmup: 0, patience: 250 },
+    { rounds: 3, warmup: 1, patience: 250 },
   );
   return [
     target(SECTION, `${pairs} pairs: a gradient for each / sweep`, ratio(each, once), '≥', 20, '×', {

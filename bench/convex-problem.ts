@@ -73,7 +73,7 @@ export interface Trained {
   readonly theta: ecif.Bilinear;
 }
 
-/** Trains from W = 0 by L-BFGS, at every size the faster way. */
+/** Trains from W = 0 by L-BFGS. */
 export async function trained(pairs: number, width: number): Promise<Trained> {
   const data = convexData(pairs, width);
   const device = new CpuDevice();

@@ -34,7 +34,7 @@ class Peer {
     const file = join(this.#folder, 'problem.json');
     writeFileSync(file, problem);
     const script = join(dirname(fileURLToPath(import.meta.url)), 'python/peer.py');
-    const env = { ...process.env, TQDM_DISABLE: '1', PYTHONWARNINGS: 'ignore' };
+    const env = { ...process.env, TQDM_DISABLE: '1', PYTHONWARNINGS: 'ignore', PYTHONDONTWRITEBYTECODE: '1' };
     this.#child = spawn(python, [script, file], { stdio: ['pipe', 'pipe', 'inherit'], env });
     if (this.#child.stdout === null) throw new Error('python: no output');
     this.#lines = createInterface({ input: this.#child.stdout })[Symbol.asyncIterator]();

@@ -54,7 +54,7 @@ const MUTANTS: readonly Mutant[] = [
     what: 'Newton removal takes H in place of H₋',
     file: 'removal.ts',
     changes: [
-      ['curvatureAt(without, at)', 'curvatureAt(totalLoss(problem), at)'],
+      ['curvatureAt(without, at, options)', 'curvatureAt(totalLoss(problem), at, options)'],
       ['import { decayTerm, type Problem }', 'import { decayTerm, type Problem, totalLoss }'],
     ],
     proof: 'erratum-05-decay-twice',

@@ -18,7 +18,21 @@ const run = (file: string): string =>
 const numbers = (text: string): number[] => (text.match(/-?\d+\.\d+/g) ?? []).map((n) => Number(Number(n).toFixed(2)));
 
 describe('README', () => {
-  it('opens with what examples/engine.ts prints', () => {
+  it('opens with what examples/removal.ts prints', () => {
+    const top = /```\n\$ npx tsx examples\/removal\.ts\n([\s\S]*?)```/.exec(readme)?.[1] ?? '';
+    expect(top.split('\n').length).toBeGreaterThan(4);
+    expect(top).toBe(run('examples/removal.ts'));
+  });
+
+  it('shows only lines of examples/removal.ts as its heart', () => {
+    const heart = /Its heart:\n\n```ts\n([\s\S]*?)```/.exec(readme)?.[1] ?? '';
+    const example = readFileSync(`${root}examples/removal.ts`, 'utf8');
+    const called = [...heart.matchAll(/ecif\.(\w+)/g)].map((m) => m[1]);
+    expect(called.length).toBeGreaterThan(6);
+    expect(called.filter((name) => !example.includes(`ecif.${name}`))).toEqual([]);
+  });
+
+  it('shows what examples/engine.ts prints', () => {
     const top = /```\n\$ npx tsx examples\/engine\.ts\n([\s\S]*?)```/.exec(readme)?.[1] ?? '';
     const printed = run('examples/engine.ts');
     const lines = (text: string): string[] => text.trim().split('\n');
@@ -27,7 +41,7 @@ describe('README', () => {
   });
 
   it('shows code that runs', () => {
-    const code = /```ts\n([\s\S]*?)```/.exec(readme)?.[1] ?? '';
+    const code = /```ts\n(import[\s\S]*?)```/.exec(readme)?.[1] ?? '';
     const file = `${root}readme-example.generated.ts`;
     writeFileSync(file, code.replace("from 'ecif'", "from './src/index.ts'"));
     try {

@@ -4,7 +4,7 @@ import { treeFrom, treeMap } from '../array/tree.ts';
 import { Dual, Jvp } from './jvp.ts';
 import type { Tangent } from './op.ts';
 import { Tape } from './tape.ts';
-import { disposeTree, scope, type Tensor, tensor } from './tensor.ts';
+import { disposeTree, readAll, scope, tensor, type Tensor } from './tensor.ts';
 import {
   applyProgram,
   deeper,
@@ -111,6 +111,9 @@ export function linearizeGgn<T, Z>(f: (theta: T) => Z, loss: (z: Z) => Tensor, t
   };
 }
 
+/** Products of a dense Hessian that are read back together. */
+const ROWS_AT_ONCE = 32;
+
 /**
  * The whole Hessian of a scalar function of few parameters, row by row, as one row-major matrix over all leaves.
  * @returns `matrix` of side `size`, the parameters in leaf order
@@ -122,20 +125,17 @@ export async function hessian<T>(f: (theta: T) => Tensor, theta: T): Promise<{ s
   const size = sizes.reduce((a, b) => a + b, 0);
   const matrix = new Float64Array(size * size);
   const lin = scope(() => linearizeGrad(f, theta));
-  let row = 0;
-  for (let leaf = 0; leaf < leaves.length; leaf++) {
-    for (let i = 0; i < sizes[leaf]; i++, row++) {
-      const hv = leavesOf(
-        'hessian',
-        scope(() => lin.hvp(treeFrom(theta, basis(leaves, leaf, i)))),
-      );
-      let column = 0;
-      for (const part of hv) {
-        matrix.set(await part.data(), row * size + column);
-        column += part.size;
-        part.dispose();
-      }
+  const units = sizes.flatMap((n, leaf) => Array.from({ length: n }, (_, i) => ({ leaf, i })));
+  for (let row = 0; row < size; row += ROWS_AT_ONCE) {
+    const products = units
+      .slice(row, row + ROWS_AT_ONCE)
+      .map(({ leaf, i }) => scope(() => lin.hvp(treeFrom(theta, basis(leaves, leaf, i)))));
+    let at = row * size;
+    for (const part of await readAll(products.flatMap((hv) => leavesOf('hessian', hv)))) {
+      matrix.set(part, at);
+      at += part.length;
     }
+    disposeTree(products);
   }
   lin.dispose();
   disposeTree([lin.value, lin.grad]);

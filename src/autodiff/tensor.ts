@@ -273,7 +273,7 @@ export function tensor(
   values: Nested | ArrayLike<number>,
   shape?: Shape,
   dtype: Dtype = 'real',
-): Concrete {
+): Tensor {
   const found: number[] = [];
   let flat: ArrayLike<number>;
   if (isFlat(values)) {

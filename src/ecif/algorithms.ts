@@ -190,6 +190,7 @@ export const algorithm5Printed = async <T, B>(
 /**
  * Algorithm 5 as corrected: ‖Pg‖ with the gradient of 1 − cos.
  * @eq alg-5-relative-self-score
+ * @deviation 1 − cos is defined for every pair, and ‖Pg‖ is the maximum in both cases
  */
 export const algorithm5Corrected = async <T, B>(
   influence: Influence,

@@ -138,6 +138,8 @@ function newtonGap({ decrement, least, width }: Local): number | null {
 
 /**
  * Bounds on the error of ECIF from F at θ̂ alone.
+ * @eq thm-error-bound
+ * @eq erratum-05-sum-of-inverses
  * @param before Hessian of the total loss at θ̂
  * @param gap ∇Neg exact − ∇Neg corrected at θ̂
  * @param decay δ
@@ -173,6 +175,7 @@ export async function priorBounds<T, B>(problem: Problem<T, B>, theta: T, seg: S
 
 /**
  * Certificates from F at the edited model alone.
+ * @eq thm-certificates
  * @param decay δ
  */
 export function certificatesFrom(at: LossAt, decay: number): Certificates {

@@ -45,7 +45,7 @@ function byPair<P extends PairPlace>(
   return out;
 }
 
-/** All quantities of MATH.md for one file, on one device. */
+/** All quantities of one file, on one device. */
 export async function convexQuantities(file: ConvexFile, device: Device): Promise<Quantities> {
   const { problem, start, validation } = placeConvex(file, device);
   const loss = totalLoss(problem);

@@ -18,7 +18,11 @@ export interface Stationarity {
   readonly distance: number;
 }
 
-/** Measures the gradient that training left, and its effect. */
+/**
+ * Measures the gradient that training left, and its effect.
+ * @eq erratum-11-stationarity
+ * @deviation the gradient is that of L_Total, decay included
+ */
 export async function stationarityOf<T, B>(
   problem: Problem<T, B>,
   theta: T,
@@ -58,14 +62,17 @@ function twinsOf(rows: ArrayLike<number>, count: number, k: number, epsilon: num
   return Array.from({ length: count }, (_, i) => i).filter((i) => i !== k && same(i));
 }
 
+/** log Σ eˣ. */
+function logSumExp(v: readonly number[]): number {
+  const top = Math.max(...v);
+  return top + Math.log(v.reduce((t, x) => t + Math.exp(x - top), 0));
+}
+
 /** −log(1 − P) − P from logits, P the share of `of` among all. */
 function gapOf(logits: readonly number[], of: number): number {
-  const top = Math.max(...logits);
-  const weights = logits.map((x) => Math.exp(x - top));
-  const all = weights.reduce((a, b) => a + b, 0);
-  const rest = all - weights[of];
-  const p = weights[of] / all;
-  return p < 0.5 ? -Math.log1p(-p) - p : Math.log(all / rest) - p;
+  const all = logSumExp(logits);
+  const p = Math.exp(logits[of] - all);
+  return p < 0.5 ? -Math.log1p(-p) - p : all - logSumExp(logits.filter((_, j) => j !== of)) - p;
 }
 
 /**

@@ -5,7 +5,7 @@ import { grad } from '../autodiff/transforms.ts';
 import { disposeTree, type Tensor } from '../autodiff/tensor.ts';
 import { treeSpace } from '../linalg/tree-space.ts';
 import { similarities } from '../models/model.ts';
-import type { Problem } from './objective.ts';
+import { decayTerm, type Problem } from './objective.ts';
 import type { Seg } from './seg.ts';
 import { type CurvatureSolver, solveFor } from './solver.ts';
 import { type Directions, neg, type NegForm, pos } from './terms.ts';
@@ -19,18 +19,31 @@ export const overSeg = <T, B>(
   term: (s: Tensor, removed: readonly number[]) => Tensor,
 ) => {
   return (theta: T): Tensor =>
-    seg.map(({ batch, positions }) => term(similarities(model, theta, batches[batch]), positions)).reduce(add);
+    seg.length === 0
+      ? decayTerm(theta, 0)
+      : seg.map(({ batch, positions }) => term(similarities(model, theta, batches[batch]), positions)).reduce(add);
 };
 
-/** Pos(D*, Seg) as a function of the parameters. */
+/**
+ * Pos(D*, Seg) as a function of the parameters.
+ * @eq eq-pos
+ * @eq prop-positive-additive
+ */
 export const posOf = <T, B>(problem: Problem<T, B>, seg: Seg): ((theta: T) => Tensor) =>
   overSeg(problem, seg, (s, removed) => both(pos(s, removed)));
 
-/** Neg(D*, Seg) in one of its forms, as a function of the parameters. */
+/**
+ * Neg(D*, Seg) in one of its forms, as a function of the parameters.
+ * @eq eq-neg-taylor
+ */
 export const negOf = <T, B>(problem: Problem<T, B>, seg: Seg, form: NegForm): ((theta: T) => Tensor) =>
   overSeg(problem, seg, (s, removed) => both(neg(s, removed, form)));
 
-/** Pos + Neg of a set: the paper's L'. */
+/**
+ * Pos + Neg of a set: the paper's L'.
+ * @eq prop-pair-loss-convex
+ * @eq erratum-10-set-gradient
+ */
 export const lossOf = <T, B>(problem: Problem<T, B>, seg: Seg, form: NegForm): ((theta: T) => Tensor) => {
   const [p, n] = [posOf(problem, seg), negOf(problem, seg, form)];
   return (theta) => add(p(theta), n(theta));
@@ -55,6 +68,8 @@ export async function positiveIF<T, B>(problem: Problem<T, B>, theta: T, seg: Se
 /**
  * negative-IF(D*, Seg) = −H⁻¹·∇Neg, for the form asked for.
  * @eq prop-negative-if
+ * @eq erratum-08-taylor-point
+ * @deviation the derivative in ζ is taken at ζ = 1, with the form of Neg that is asked for
  */
 export async function negativeIF<T, B>(
   problem: Problem<T, B>,

@@ -2,7 +2,7 @@
 
 import { add, sub } from '../autodiff/ops/binary.ts';
 import { take } from '../autodiff/ops/indexing.ts';
-import { reshape } from '../autodiff/ops/layout.ts';
+import { reshape, stack, zeros } from '../autodiff/ops/layout.ts';
 import { logSumExp, sum } from '../autodiff/ops/reduce.ts';
 import { affine, square } from '../autodiff/ops/unary.ts';
 import { treeLeaves } from '../array/tree.ts';
@@ -34,14 +34,28 @@ export function diagonal(s: Tensor): Tensor {
   return reshape(take(s, index), [n]);
 }
 
-/** The loss of each pair as anchor, by direction: LSE_j S_kj − S_kk and LSE_j S_jk − S_kk, (B) each. */
+/** So low that its exponential is 0. */
+export const FAR = -1e30;
+
+/**
+ * The loss of each pair as anchor, by direction: LSE_j S_kj − S_kk and LSE_j S_jk − S_kk, (B) each. Written as
+ * log(1 + eˣ) with x the log-sum-exp of the others less S_kk: the derivative of a loss near 0 keeps all its digits.
+ * @eq eq-batch-loss
+ * @eq erratum-11-one-direction
+ */
 export function anchorLosses(s: Tensor): { t2i: Tensor; i2t: Tensor } {
+  const n = s.shape[0];
+  const own = Float64Array.from({ length: n * n }, (_, i) => (i % (n + 1) === 0 ? FAR : 0));
+  const others = add(s, tensor(s.device, own, [n, n]));
   const d = diagonal(s);
-  return { t2i: sub(logSumExp(s, 1), d), i2t: sub(logSumExp(s, 0), d) };
+  const loss = (axis: 0 | 1): Tensor => logSumExp(stack([sub(logSumExp(others, axis), d), zeros(s.device, [n])]), 0);
+  return { t2i: loss(1), i2t: loss(0) };
 }
 
 /**
  * δ/2·‖θ − θ₀‖²; θ₀ = 0 unless given.
+ * @eq erratum-12-no-minimiser
+ * @deviation θ₀ may be given; the paper has 0
  * @param decay δ
  */
 export function decayTerm<T>(theta: T, decay: number, centre?: T): Tensor {

@@ -35,6 +35,7 @@ export interface PrintedTheorem {
 /**
  * L⁻ = L_Total − L'(D*): what the paper minimises in place of the loss after removal.
  * @eq erratum-05-surrogate-minimiser
+ * @eq erratum-05-convexity
  */
 export const surrogateLoss = <T, B>(problem: Problem<T, B>, seg: Seg, form: NegForm): ((theta: T) => Tensor) => {
   const [total, lost] = [totalLoss(problem), lossOf(problem, seg, form)];
@@ -61,6 +62,8 @@ export async function theoremConstants<T, B>(problem: Problem<T, B>, theta: T, s
 /**
  * The theorem of the appendix, as printed.
  * @eq thm-error-bound
+ * @eq erratum-05-stray-constant
+ * @eq erratum-05-vacuous
  * @param constants C_H and C'_H; from {@link theoremConstants} unless given
  * @deviation none: kept as printed. It is no bound, see erratum-05 in docs/errata.md
  */

@@ -1,5 +1,6 @@
 // Relative scores: the largest first-order change of the loss that re-weighting a pair can make per unit of parameter change.
 
+import { EcifError } from '../array/errors.ts';
 import { createRng } from '../array/rng.ts';
 import { addScaled, dot, norm } from '../array/vector.ts';
 import { Flat } from '../autodiff/flat.ts';
@@ -19,7 +20,7 @@ export interface PairEstimate extends PairPlace {
 
 /** How quadratic forms of all pairs are found. */
 export interface ProbeOptions {
-  /** Random probes; none, so that the result is exact, up to 600 parameters unless told, 64 beyond. */
+  /** Random probes; none, so that the result is exact, up to 100 parameters unless told, 64 beyond. */
   probes?: number | undefined;
   seed?: number | undefined;
   form?: NegForm | undefined;
@@ -29,7 +30,8 @@ export interface ProbeOptions {
  * ‖P·g‖ with P the orthogonal projector on span(p, n): the largest change of the loss, to first order, that re-weighting
  * the pair can make with a parameter change of length one.
  * @eq prop-relative-score
- * @eq erratum-06-relative
+ * @eq prop-relative-parallel
+ * @deviation one form for parallel and other influences; the paper mixes ‖Pg‖ and ‖Pg‖²/‖g‖
  * @param tolerance angle below which p and n count as parallel
  * @example relativeScore(positiveIF, negativeIF, gradVal);
  */
@@ -44,6 +46,9 @@ export function relativeScore(p: Vector, n: Vector, g: Vector, tolerance = Math.
   return length <= tolerance ? Math.abs(along) : Math.hypot(along, dot(rest, g) / length);
 }
 
+/** Below five normal probes the inverse Gram matrix, or that without one of them, has no mean. */
+const LEAST_PROBES = 5;
+
 /** H⁻¹ of each probe: unit vectors for an exact result, normal ones otherwise. */
 export async function solvedProbes<T>(
   theta: T,
@@ -51,6 +56,8 @@ export async function solvedProbes<T>(
   { probes, seed = 0 }: ProbeOptions,
 ): Promise<{ readonly exact: boolean; readonly probes: T[]; readonly solved: T[] }> {
   const flat = new Flat(theta);
+  if (probes !== undefined && probes > 0 && probes < LEAST_PROBES)
+    throw new EcifError(`probes: ${probes} are too few for a value with an error; take ${LEAST_PROBES} or more, or 0`);
   const count = probes ?? (flat.size <= DENSE_UP_TO ? 0 : 64);
   const rng = createRng(seed);
   const drawn =
@@ -91,6 +98,13 @@ function estimated(p: Vector, n: Vector, pg: number, ng: number): { value: numbe
   return { value: from(sums, r), standardError: Math.sqrt(((r - 1) / r) * spread) };
 }
 
+/** An influence from its two directions, each known to the share `noise` of its length: 0 if that is all there is. */
+function knownOf(t2i: Vector, i2t: Vector, noise: number): { vector: Vector; angle: number } {
+  const vector = plus(t2i, i2t);
+  const angle = (noise * (norm(t2i) + norm(i2t))) / norm(vector);
+  return angle < 1 ? { vector, angle } : { vector: new Float64Array(vector.length), angle: 0 };
+}
+
 /**
  * Relative scores of all pairs: one sweep along H⁻¹ of the unit vectors, exact, or of r random probes, with an error.
  * @eq prop-relative-score
@@ -109,10 +123,14 @@ export async function relativeScores<T, B>(
   const swept = await sweepPairs(problem, theta, [...solved, w], options.form ?? 'corrected');
   const g = await new Flat(theta).toVector(gradVal);
   disposeTree([probes, solved, w]);
+  const [all, last] = [(v: Vector): Vector => v.subarray(0, -1), (v: Vector): number => v[v.length - 1]];
+  const noise = 64 * Math.sqrt(g.length) * (h.accuracy ?? new Flat(theta).device.epsilon);
   return swept.map(({ batch, position, pos, neg }) => {
-    const [all, last] = [(v: Vector): Vector => v.subarray(0, -1), (v: Vector): number => v[v.length - 1]];
+    if (exact) {
+      const [p, n] = [pos, neg].map(({ t2i, i2t }) => knownOf(all(t2i), all(i2t), noise));
+      return { batch, position, value: relativeScore(p.vector, n.vector, g, p.angle + n.angle), standardError: 0 };
+    }
     const [p, n] = [plus(pos.t2i, pos.i2t), plus(neg.t2i, neg.i2t)];
-    if (exact) return { batch, position, value: relativeScore(all(p), all(n), g), standardError: 0 };
     return { batch, position, ...estimated(all(p), all(n), last(p), last(n)) };
   });
 }

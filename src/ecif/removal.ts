@@ -6,14 +6,14 @@ import { add } from '../autodiff/ops/binary.ts';
 import { contrastive } from '../autodiff/ops/contrastive.ts';
 import { scope, type Tensor } from '../autodiff/tensor.ts';
 import { grad } from '../autodiff/transforms.ts';
-import { lu, luSolve } from '../linalg/lu.ts';
+import { symmetricEigen } from '../linalg/symmetric-eigen.ts';
 import type { Space } from '../linalg/space.ts';
 import { treeSpace } from '../linalg/tree-space.ts';
 import { lossOf, posOf } from './influence.ts';
 import { similarities } from '../models/model.ts';
 import { decayTerm, type Problem } from './objective.ts';
 import type { Seg } from './seg.ts';
-import { curvatureAt, type CurvatureSolver, solveFor } from './solver.ts';
+import { curvatureAt, type CurvatureSolver, solveFor, type SolverOptions } from './solver.ts';
 import { type NegForm, removedLoss } from './terms.ts';
 
 /**
@@ -35,6 +35,9 @@ export function lossWithout<T, B>({ model, batches, decay, centre }: Problem<T, 
 /**
  * Removal by influence: θ̃ = θ̂ − positiveIF − negativeIF, whatever form the negatives have.
  * @eq eq-edit
+ * @eq erratum-11-response-sign
+ * @eq erratum-04-root-half
+ * @deviation the sign of the edit in Algorithm 1, neither that of the preliminaries nor √2/2 of the appendix
  */
 export const removeByInfluence = <T>(theta: T, positiveIF: T, negativeIF: T): T =>
   treeSpace<T>().combine([1, -1, -1], [theta, positiveIF, negativeIF]);
@@ -62,8 +65,18 @@ export interface ModelRemoval<T> extends Removal<T> {
   readonly without: (theta: T) => Tensor;
 }
 
-/** Prepares the removal of a set from a model trained to θ̂. */
-export function removalOf<T, B>(problem: Problem<T, B>, theta: T, seg: Seg, h: CurvatureSolver<T>): ModelRemoval<T> {
+/**
+ * Prepares the removal of a set from a model trained to θ̂.
+ * @param h H at θ̂
+ * @param options how Newton steps solve with the Hessian after removal
+ */
+export function removalOf<T, B>(
+  problem: Problem<T, B>,
+  theta: T,
+  seg: Seg,
+  h: CurvatureSolver<T>,
+  options: SolverOptions = {},
+): ModelRemoval<T> {
   const without = lossWithout(problem, seg);
   const lost = (form: LostForm): ((theta: T) => Tensor) =>
     form === 'positives only' ? posOf(problem, seg) : lossOf(problem, seg, form);
@@ -75,7 +88,7 @@ export function removalOf<T, B>(problem: Problem<T, B>, theta: T, seg: Seg, h: C
     lostProduct: (v) => scope(() => hvp(lost('exact'), theta, v)),
     without,
     newtonStep: async (at) => {
-      const after = await curvatureAt(without, at);
+      const after = await curvatureAt(without, at, options);
       const step = await solveFor(after, () => grad(without)(at));
       after.dispose();
       return step;
@@ -97,7 +110,11 @@ function moved<V>(space: Space<V>, theta: V, factors: readonly number[], steps: 
   return result;
 }
 
-/** One linear solve with H: θ̃ = θ̂ + H⁻¹(∇Pos + ∇Neg). `published` and `corrected` are ECIF, `exact` has no linearisation. */
+/**
+ * One linear solve with H: θ̃ = θ̂ + H⁻¹(∇Pos + ∇Neg). `published` and `corrected` are ECIF, `exact` has no linearisation.
+ * @eq eq-edit
+ * @eq prop-removal-order
+ */
 export async function removeLinear<V>(removal: Removal<V>, form: LostForm): Promise<V> {
   return moved(removal.space, removal.theta, [1], [await solved(removal, removal.lostGradient(form))]);
 }
@@ -140,6 +157,23 @@ export async function removeNeumann<V>(removal: Removal<V>): Promise<V> {
   return moved(removal.space, removal.theta, [1, 1], [x, y]);
 }
 
+/** A solution of A·x = b for a small symmetric A whose rows may depend on each other, b being in its range. */
+function solveDependent(a: Float64Array, b: Float64Array): Float64Array {
+  const n = b.length;
+  const scale = b.map((_, i) => 1 / Math.sqrt(Math.abs(a[i * (n + 1)])) || 0).map((x) => (Number.isFinite(x) ? x : 0));
+  const scaled = a.map((x, at) => x * scale[Math.floor(at / n)] * scale[at % n]);
+  const { values, vectors } = symmetricEigen(scaled, n);
+  const largest = values.reduce((m, x) => Math.max(m, Math.abs(x)), 0);
+  const x = new Float64Array(n);
+  values.forEach((value, e) => {
+    if (Math.abs(value) <= 1e-12 * largest) return;
+    const v = vectors.subarray(e * n, (e + 1) * n);
+    const c = v.reduce((t, vi, i) => t + vi * scale[i] * b[i], 0) / value;
+    v.forEach((vi, i) => (x[i] += c * vi * scale[i]));
+  });
+  return x;
+}
+
 /**
  * The minimiser of the quadratic model with H₋ over span{x, H⁻¹ΔH·x, …} of k vectors; k solves.
  * @param k at least 1
@@ -170,7 +204,7 @@ export async function removeKrylov<V>(removal: Removal<V>, k: number): Promise<V
     const first = Math.floor(at / k) * width + 1 + 2 * (at % k);
     return dots[first] - dots[first + 1];
   });
-  const coefficients = luSolve(lu(matrix, k), right);
+  const coefficients = solveDependent(matrix, right);
   space.release(g, ...differences);
   return moved(space, theta, [...coefficients], basis);
 }
@@ -178,6 +212,8 @@ export async function removeKrylov<V>(removal: Removal<V>, k: number): Promise<V
 /**
  * Newton removal: steps −∇²F(θ)⁻¹∇F(θ) on the loss after true removal. The first one, from a stationary θ̂, is
  * H₋⁻¹(∇Pos + ∇Neg_exact) with H₋ the Hessian after removal.
+ * @eq erratum-05-decay-twice
+ * @deviation H₋ holds δ once
  */
 export async function removeByNewton<V>(
   { theta, space, newtonStep }: Pick<Removal<V>, 'theta' | 'space' | 'newtonStep'>,

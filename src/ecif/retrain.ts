@@ -3,7 +3,7 @@
 import { treeLeaves } from '../array/tree.ts';
 import { hessian } from '../autodiff/curvature.ts';
 import { Flat } from '../autodiff/flat.ts';
-import { disposeTree, scope, type Tensor } from '../autodiff/tensor.ts';
+import { disposeTree, itemOf, scope, type Tensor } from '../autodiff/tensor.ts';
 import { valueAndGrad } from '../autodiff/transforms.ts';
 import { lbfgs } from '../linalg/lbfgs.ts';
 import type { MinimizeOptions, MinimizeResult, MinimizeStatus } from '../linalg/minimize.ts';
@@ -14,9 +14,9 @@ import { DENSE_UP_TO } from './solver.ts';
 
 /** Settings of {@link minimise}. */
 export interface MinimiseOptions {
-  /** Newton on the dense Hessian up to 600 parameters, L-BFGS beyond, unless told. */
+  /** Newton on the dense Hessian up to 100 parameters, L-BFGS beyond, unless told. */
   method?: 'newton' | 'lbfgs' | undefined;
-  /** Stop at this ‖∇f‖; 1e-12 for Newton and 1e-9 for L-BFGS in float64, 20 ε in float32, unless told. */
+  /** Stop at this ‖∇f‖; unless told 1e-12 for Newton and 1e-9 for L-BFGS in float64, in float32 ε·max(20, |f|). */
   gradientTolerance?: number | undefined;
   maxIterations?: number | undefined;
   /** Where the Hessian is not positive definite: an error, or a step with its eigenvalues made positive. */
@@ -92,7 +92,9 @@ export async function minimise<T>(
 ): Promise<Minimum<T>> {
   const { epsilon } = treeLeaves<Tensor>(start)[0].device;
   const { method = new Flat(start).size <= DENSE_UP_TO ? 'newton' : 'lbfgs', indefinite = 'throw' } = options;
-  const { gradientTolerance = Math.max(method === 'newton' ? 1e-12 : 1e-9, 20 * epsilon), onIteration } = options;
+  const finest = method === 'newton' ? 1e-12 : 1e-9;
+  const noise = 20 * epsilon > finest ? epsilon * Math.max(20, Math.abs(await itemOf(() => f(start)))) : 0;
+  const { gradientTolerance = Math.max(finest, noise), onIteration } = options;
   const shared = { gradientTolerance, valueNoise: Math.max(1e-10, 20 * epsilon), onIteration };
   if (method === 'newton') {
     return byNewton(f, start, indefinite, { ...shared, maxIterations: options.maxIterations ?? 100 });

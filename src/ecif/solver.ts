@@ -12,6 +12,8 @@ import { treeSpace } from '../linalg/tree-space.ts';
 export interface CurvatureSolver<T> {
   /** The vector x with H·x = b; it belongs to the caller. */
   solve(b: T): Promise<T>;
+  /** Relative error of a solution; rounding unless given. */
+  readonly accuracy?: number;
   /** Gives back what was kept. */
   dispose(): void;
 }
@@ -25,11 +27,11 @@ export async function solveFor<T>(h: CurvatureSolver<T>, make: () => T): Promise
 }
 
 /** Parameters up to which a dense Hessian is formed unless told. */
-export const DENSE_UP_TO = 600;
+export const DENSE_UP_TO = 100;
 
 /** Settings of {@link curvatureAt}. */
 export interface SolverOptions {
-  /** Parameters up to which the dense Hessian is formed; 600 unless told. */
+  /** Parameters up to which the dense Hessian is formed; 100 unless told. It pays beyond where many solves follow. */
   denseUpTo?: number;
   /** Relative residual of conjugate gradients; 1e-10 in float64 and 1e-6 in float32 unless told. */
   tolerance?: number;
@@ -49,7 +51,12 @@ export async function curvatureAt<T>(
   if (flat.size <= (options.denseUpTo ?? DENSE_UP_TO)) {
     const { size, matrix } = await hessian(f, theta);
     const factor = cholesky(symmetric(matrix, size), size);
-    return { solve: async (b) => flat.toTree(choleskySolve(factor, await flat.toVector(b))), dispose: () => undefined };
+    const pivots = Array.from({ length: size }, (_, i) => factor.lower[i * (size + 1)] ** 2);
+    return {
+      solve: async (b) => flat.toTree(choleskySolve(factor, await flat.toVector(b))),
+      accuracy: (flat.device.epsilon * Math.max(...pivots)) / Math.min(...pivots),
+      dispose: () => undefined,
+    };
   }
   const lin = linearizeGrad(f, theta);
   const tolerance = options.tolerance ?? Math.max(1e-10, 16 * lin.value.device.epsilon);
@@ -65,6 +72,7 @@ export async function curvatureAt<T>(
         );
       return x;
     },
+    accuracy: tolerance,
     dispose: () => {
       lin.dispose();
       disposeTree([lin.value, lin.grad]);

@@ -23,54 +23,71 @@ export interface PairTangents extends PairPlace {
   readonly neg: { readonly t2i: Float64Array; readonly i2t: Float64Array };
 }
 
-/**
- * Derivatives along each tangent of every leaf of f(θ), a tree of vectors.
- * @returns one matrix for each leaf, row i for tangent i
- */
-export async function tangentsOf<T>(
-  f: (theta: T) => Record<string, Tensor>,
+/** Batches that are read back together when few tangents go along. */
+const BATCHES_AT_ONCE = 8;
+
+type Terms<T> = (theta: T) => Record<string, Tensor>;
+
+/** {@link tangentsOf} for several functions, read back together. */
+async function tangentsOfEach<T>(
+  fs: readonly Terms<T>[],
   theta: T,
   tangents: readonly T[],
-): Promise<Record<string, Float64Array[]>> {
-  const rows: Record<string, Float64Array[]> = {};
+): Promise<Record<string, Float64Array[]>[]> {
+  const rows = fs.map((): Record<string, Float64Array[]> => ({}));
   for (let first = 0; first < tangents.length; first += AT_ONCE) {
-    const { value, tangents: pushed } = scope(() => jvpMany(f, theta, tangents.slice(first, first + AT_ONCE)));
-    for (const one of pushed) {
-      const parts = await readAll(treeLeaves<Tensor>(one));
-      Object.keys(one)
-        .toSorted()
-        .forEach((key, i) => (rows[key] ??= []).push(Float64Array.from(parts[i])));
-    }
-    disposeTree([value, pushed]);
+    const some = tangents.slice(first, first + AT_ONCE);
+    const swept = fs.map((f) => scope(() => jvpMany(f, theta, some)));
+    const parts = await readAll(swept.flatMap(({ tangents: each }) => each.flatMap((t) => treeLeaves<Tensor>(t))));
+    let at = 0;
+    swept.forEach(({ tangents: each }, i) => {
+      for (const one of each)
+        for (const key of Object.keys(one).toSorted()) (rows[i][key] ??= []).push(Float64Array.from(parts[at++]));
+    });
+    disposeTree(swept.map(({ value, tangents: each }) => [value, each]));
   }
   return rows;
 }
 
+/**
+ * Derivatives along each tangent of every leaf of f(θ), a record of vectors.
+ * @returns one matrix for each leaf, row i for tangent i
+ */
+export const tangentsOf = async <T>(
+  f: Terms<T>,
+  theta: T,
+  tangents: readonly T[],
+): Promise<Record<string, Float64Array[]>> => (await tangentsOfEach([f], theta, tangents))[0];
+
 /** One sweep over all batches: Pos and Neg of every pair, differentiated along every tangent. */
 export async function sweepPairs<T, B>(
-  problem: Problem<T, B>,
+  { model, batches }: Problem<T, B>,
   theta: T,
   tangents: readonly T[],
   form: NegForm,
 ): Promise<PairTangents[]> {
+  const terms = batches.map((members) => (t: T): Record<string, Tensor> => {
+    const { pos, neg } = pairTerms(similarities(model, t, members), form);
+    return { posT2i: pos.t2i, posI2t: pos.i2t, negT2i: neg.t2i, negI2t: neg.i2t };
+  });
+  const together = Math.max(1, Math.floor(BATCHES_AT_ONCE / tangents.length));
   const out: PairTangents[] = [];
-  for (const [batch, members] of problem.batches.entries()) {
-    const terms = (t: T): Record<string, Tensor> => {
-      const { pos, neg } = pairTerms(similarities(problem.model, t, members), form);
-      return { posT2i: pos.t2i, posI2t: pos.i2t, negT2i: neg.t2i, negI2t: neg.i2t };
-    };
-    const rows = await tangentsOf(terms, theta, tangents);
-    const at = (key: string, position: number): Float64Array => Float64Array.from(rows[key], (row) => row[position]);
-    for (let position = 0; position < rows.posT2i[0].length; position++) {
-      out.push({
-        batch,
-        position,
-        pos: { t2i: at('posT2i', position), i2t: at('posI2t', position) },
-        neg: { t2i: at('negT2i', position), i2t: at('negI2t', position) },
-      });
-    }
+  for (let first = 0; first < terms.length; first += together) {
+    const swept = await tangentsOfEach(terms.slice(first, first + together), theta, tangents);
+    for (const [i, rows] of swept.entries()) out.push(...pairsOf(first + i, rows));
   }
   return out;
+}
+
+/** The pairs of one batch from the rows of its terms. */
+function pairsOf(batch: number, rows: Record<string, Float64Array[]>): PairTangents[] {
+  const at = (key: string, position: number): Float64Array => Float64Array.from(rows[key], (row) => row[position]);
+  return Array.from(rows.posT2i[0], (_, position) => ({
+    batch,
+    position,
+    pos: { t2i: at('posT2i', position), i2t: at('posI2t', position) },
+    neg: { t2i: at('negT2i', position), i2t: at('negI2t', position) },
+  }));
 }
 
 /** The unit vectors of the parameters as trees. */

@@ -3,13 +3,13 @@
 import { add, mul, sub } from '../autodiff/ops/binary.ts';
 import { contrastive } from '../autodiff/ops/contrastive.ts';
 import { gather } from '../autodiff/ops/indexing.ts';
-import { full, permute, reshape, zeros } from '../autodiff/ops/layout.ts';
+import { broadcastTo, full, permute, reshape, stack, zeros } from '../autodiff/ops/layout.ts';
 import { greaterEqual, where } from '../autodiff/ops/piecewise.ts';
 import { logSumExp, sum } from '../autodiff/ops/reduce.ts';
 import { softmax } from '../autodiff/ops/softmax.ts';
 import { affine, exp, log1p, neg as negate } from '../autodiff/ops/unary.ts';
 import { type Tensor, tensor } from '../autodiff/tensor.ts';
-import { anchorLosses } from './objective.ts';
+import { anchorLosses, FAR } from './objective.ts';
 
 /**
  * How the effect of negatives is written, with P_k the softmax mass of the removed in row (column) k of the kept:
@@ -22,8 +22,6 @@ export interface Directions {
   readonly t2i: Tensor;
   readonly i2t: Tensor;
 }
-
-const FAR = -1e30;
 
 /** 1 at the given positions, 0 elsewhere, (n). */
 export function indicator(like: Tensor, positions: readonly number[]): Tensor {
@@ -62,6 +60,8 @@ function minusLogRest(logP: Tensor, logRest: Tensor): Tensor {
 /**
  * Neg(E) in one of its forms, summed over the kept.
  * @eq eq-neg-taylor
+ * @eq erratum-01-neg-inverted
+ * @eq erratum-08-taylor-point
  * @deviation the paper prints the reciprocal, here `published`
  */
 export function neg(s: Tensor, removed: readonly number[], form: NegForm): Directions {
@@ -81,18 +81,26 @@ export function neg(s: Tensor, removed: readonly number[], form: NegForm): Direc
  * loss itself; ζ = 0 leaves what the removed do as positives.
  * @eq eq-zeta-loss
  * @eq erratum-14-double-shift
+ * @deviation the set is weighted once; E_n for every n would weight pairs within it twice
  * @param zeta in 0…1
  */
 export function zetaLoss(s: Tensor, removed: readonly number[], zeta: number): Tensor {
   const e = indicator(s, removed);
   const kept = affine(e, -1, 1);
-  const part = (axis: 0 | 1): Tensor => sum(mul(kept, log1p(affine(exp(logShare(s, e, axis)), zeta - 1, 0))));
+  const part = (axis: 0 | 1): Tensor => {
+    const logP = logShare(s, e, axis);
+    // log(1 − P + ζP); near P = 1 and ζ = 0 only the logarithms of both parts have digits left.
+    const both = (): Tensor => stack([logShare(s, kept, axis), affine(logP, 1, Math.max(Math.log(zeta), FAR))]);
+    const near = zeta >= 0 && zeta < 0.5;
+    return sum(mul(kept, near ? logSumExp(both(), 0) : log1p(affine(exp(logP), zeta - 1, 0))));
+  };
   return add(contrastive(s), add(part(1), part(0)));
 }
 
 /**
  * The batch loss with the rows and columns of the removed dropped; 0 where nothing is left.
  * @eq eq-removed-loss
+ * @eq erratum-08-missing-log
  */
 export function removedLoss(s: Tensor, removed: readonly number[]): Tensor {
   const kept = Array.from({ length: s.shape[0] }, (_, i) => i).filter((i) => !removed.includes(i));
@@ -101,13 +109,25 @@ export function removedLoss(s: Tensor, removed: readonly number[]): Tensor {
   return contrastive(permute(gather(permute(gather(s, index)), index)));
 }
 
+/** −log(1 − p) of every entry: one that is most of its row (column) from log of the share of the others. */
+function minusLogOthers(p: Tensor, logits: Tensor, axis: 0 | 1): Tensor {
+  const most = greaterEqual(p, full(p.device, p.shape, 0.75));
+  const others = logSumExp(add(logits, affine(most, FAR, 0)), axis, { keepDims: true });
+  const rest = broadcastTo(sub(logSumExp(logits, axis, { keepDims: true }), others), p.shape);
+  return where(most, rest, negate(log1p(negate(where(most, zeros(p.device, p.shape), p)))));
+}
+
 /** Pos and Neg of every pair alone, (B) each: what a forward-mode sweep turns into all scores at once. */
 export interface PairTerms {
   readonly pos: Directions;
   readonly neg: Directions;
 }
 
-/** Pos_n and Neg_n for E = {n}, all n. */
+/**
+ * Pos_n and Neg_n for E = {n}, all n.
+ * @eq eq-pos
+ * @eq eq-neg-taylor
+ */
 export function pairTerms(s: Tensor, form: NegForm): PairTerms {
   const n = s.shape[0];
   const off = tensor(
@@ -117,7 +137,7 @@ export function pairTerms(s: Tensor, form: NegForm): PairTerms {
   );
   const share = (p: Tensor, logits: Tensor, axis: 0 | 1): Tensor => {
     if (form === 'corrected') return mul(p, off);
-    if (form === 'exact') return negate(log1p(negate(mul(p, off))));
+    if (form === 'exact') return mul(minusLogOthers(p, logits, axis), off);
     return mul(exp(sub(logSumExp(logits, axis, { keepDims: true }), logits)), off);
   };
   const rows = share(softmax(s), s, 1);

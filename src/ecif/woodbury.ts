@@ -48,7 +48,12 @@ export async function prepareBatches<T, B>(
   const sizes = back.value.map((s) => s.size);
   const size = sizes.reduce((a, b) => a + b, 0);
   const starts = sizes.map((_, m) => sizes.slice(0, m).reduce((a, b) => a + b, 0));
-  if (size > LARGEST) throw new EcifError(`prepareBatches: ${size} similarities, at most ${LARGEST}; use removeKrylov`);
+  if (size > LARGEST) {
+    disposeTree([back.value, forward.value]);
+    back.dispose();
+    forward.dispose();
+    throw new EcifError(`prepareBatches: ${size} similarities, at most ${LARGEST}; use removeKrylov`);
+  }
   const values = await readAll(back.value);
   const solved: Vector[] = [];
   const gram = new Float64Array(size * size);
@@ -163,5 +168,6 @@ export async function removeWoodbury<T>(
   const start = await flat.toVector(prepared.theta);
   const edited = prepared.solved.reduce((sum, x, i) => addScaled(sum, weights[i], x), start);
   const energy = (of: readonly number[]): number => of.reduce((total, e) => total + values[e] ** 2, 0);
-  return { theta: flat.toTree(edited), rank: strongest.length, energy: energy(strongest) / energy([...values.keys()]) };
+  const all = energy([...values.keys()]);
+  return { theta: flat.toTree(edited), rank: strongest.length, energy: all === 0 ? 1 : energy(strongest) / all };
 }

@@ -11,6 +11,7 @@ export interface Bilinear {
 
 /**
  * S_ij = x_iᵀ·W·y_j/τ.
+ * @deviation no cosine: S is linear in W and the loss convex, so that minimisers exist and are unique
  * @param temperature τ > 0
  * @example const model = bilinear(0.07);
  */

@@ -15,6 +15,8 @@ export interface LinearTwoTower {
 
 /**
  * S_ij = cos(A·x_i, B·y_j)/τ. The loss does not change with the lengths of A and B: weight decay needs a centre.
+ * @eq eq-similarity
+ * @eq erratum-12-no-minimiser
  * @param temperature τ > 0
  * @example const model = linearTwoTower(0.07);
  */

@@ -14,6 +14,8 @@ export interface WithTemperature<T> {
 
 /**
  * The model with its temperature among the parameters, in place of its own.
+ * @eq eq-similarity
+ * @deviation the paper omits τ from its formulas; a trained τ is one of the parameters
  * @example const model = trainedTemperature(bilinear(1)); const start = { tower, logScale: logScale(device, 0.07) };
  */
 export const trainedTemperature = <T, B>(model: Model<T, B>): Model<WithTemperature<T>, B> => ({

@@ -26,14 +26,15 @@ function squareRule(op: string, inputs: readonly Spec[]): Spec {
 function cpuSoftmaxes(s: Float64Array, n: number): { p: Float64Array; c: Float64Array; lse: Float64Array } {
   const [p, c, lse] = [new Float64Array(n * n), new Float64Array(n * n), new Float64Array(2 * n)];
   for (const [side, out] of [p, c].entries()) {
-    const at = (k: number, j: number): number => (side === 0 ? k * n + j : j * n + k);
+    const [step, stride] = side === 0 ? [n, 1] : [1, n];
     for (let k = 0; k < n; k++) {
+      const [first, end] = [k * step, k * step + n * stride];
       let peak = -Infinity;
-      for (let j = 0; j < n; j++) peak = Math.max(peak, s[at(k, j)]);
+      for (let i = first; i < end; i += stride) if (!(s[i] <= peak)) peak = s[i];
       let total = 0;
-      for (let j = 0; j < n; j++) total += Math.exp(s[at(k, j)] - peak);
+      for (let i = first; i < end; i += stride) total += out[i] = Math.exp(s[i] - peak);
       lse[side * n + k] = peak + Math.log(total);
-      for (let j = 0; j < n; j++) out[at(k, j)] = Math.exp(s[at(k, j)] - peak) / total;
+      for (let i = first; i < end; i += stride) out[i] /= total;
     }
   }
   return { p, c, lse };
@@ -136,12 +137,14 @@ const contrastiveHvpOp: Fused<null> = {
     eachBlock(s, n, (block, first) => {
       const { p, c } = cpuSoftmaxes(block, n);
       const [rows, columns] = [new Float64Array(n), new Float64Array(n)];
-      for (let i = 0; i < n * n; i++) {
-        rows[Math.floor(i / n)] += p[i] * t[first + i];
-        columns[i % n] += c[i] * t[first + i];
-      }
-      for (let i = 0; i < n * n; i++)
-        y[first + i] = p[i] * (t[first + i] - rows[Math.floor(i / n)]) + c[i] * (t[first + i] - columns[i % n]);
+      for (let k = 0, i = 0; k < n; k++)
+        for (let j = 0; j < n; j++, i++) {
+          rows[k] += p[i] * t[first + i];
+          columns[j] += c[i] * t[first + i];
+        }
+      for (let k = 0, i = 0; k < n; k++)
+        for (let j = 0; j < n; j++, i++)
+          y[first + i] = p[i] * (t[first + i] - rows[k]) + c[i] * (t[first + i] - columns[j]);
     });
   },
   gpu: gpuContrastive(2),

@@ -79,22 +79,19 @@ function cpuProduct(
 ): void {
   if (form === 'nt') {
     for (let i = 0; i < m; i++) {
-      const row = a.subarray(i * k, (i + 1) * k);
       for (let j = 0; j < n; j++) {
-        const column = b.subarray(j * k, (j + 1) * k);
         let total = 0;
-        for (let p = 0; p < k; p++) total += row[p] * column[p];
+        for (let p = 0, r = i * k, c = j * k; p < k; p++) total += a[r + p] * b[c + p];
         y[i * n + j] += alpha * total;
       }
     }
     return;
   }
+  const [rowStep, innerStep] = form === 'nn' ? [k, 1] : [1, m];
   for (let i = 0; i < m; i++) {
-    const row = y.subarray(i * n, (i + 1) * n);
     for (let p = 0; p < k; p++) {
-      const factor = alpha * (form === 'nn' ? a[i * k + p] : a[p * m + i]);
-      const other = b.subarray(p * n, (p + 1) * n);
-      for (let j = 0; j < n; j++) row[j] += factor * other[j];
+      const factor = alpha * a[i * rowStep + p * innerStep];
+      for (let j = 0, r = i * n, c = p * n; j < n; j++) y[r + j] += factor * b[c + j];
     }
   }
 }

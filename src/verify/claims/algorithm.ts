@@ -48,7 +48,7 @@ export const imageSideClaim: Claim = {
   id: 'erratum-02-image-side',
   place: 'Alg. 1, step 5, second fraction',
   symbol: 'Neg_m',
-  statement: 'The image side of Neg_m has Σ_j e^{S(u_i,v_j)} above, and agrees with Neg of Prop. 2.',
+  statement: 'The image side of Neg_m has Σ_j e^{S(u_i,v_j)} above, and agrees with Neg of Prop. 4.2.',
   correction: 'Σ_j e^{S(v_i,u_j)}.',
   erratum: 2,
   expected: 'holds as corrected',
@@ -72,7 +72,7 @@ export const imageSideClaim: Claim = {
       printed: off(printed, truth),
       corrected: off(published, truth),
       control: off(await itemOf(() => negOf(problem, seg, 'corrected')(at)), truth),
-      note: `Prop. 2 gives ${say(truth)}, Algorithm 1 ${say(printed)}`,
+      note: `Prop. 4.2 gives ${say(truth)}, Algorithm 1 ${say(printed)}`,
     };
   },
 };
@@ -136,6 +136,7 @@ export const partitionClaim: Claim = {
   },
 };
 
+/** @eq eq-logra */
 export const lograClaim: Claim = {
   id: 'eq-logra',
   place: 'App. B, LOGRA',
@@ -170,7 +171,7 @@ export const lograClaim: Claim = {
 
 export const noMinimiserClaim: Claim = {
   id: 'erratum-12-no-minimiser',
-  place: 'Sec. 2, cosine similarity with Eq. 3',
+  place: 'Sec. 3, cosine similarity with Eq. 3',
   symbol: 'argmin L_Total',
   statement: 'With a cosine similarity over a scale-invariant last layer L_Total has a minimiser.',
   correction: 'With the decay about a centre: δ/2·‖θ − θ₀‖².',
@@ -209,9 +210,10 @@ const TABLE = [
   [321.8, 25.08],
 ] as const;
 
+/** @eq erratum-09-savings */
 export const savingsClaim: Claim = {
   id: 'erratum-09-savings',
-  place: 'Sec. 5.2 and Table 1',
+  place: 'Sec. 6.2 and Table 1',
   symbol: 'savings',
   statement: 'ECIF saves 40–50 % of the time of retraining, as the table shows.',
   erratum: 9,
@@ -236,9 +238,10 @@ const CIFAR = {
   paragraph: [66.67, 73.33, 6.87, 3.85, 68.33, 72.5, 3.01, 0.97, 73.33, 70.83, 3, 3.49],
 };
 
+/** @eq erratum-09-quoted-table */
 export const quotedClaim: Claim = {
   id: 'erratum-09-quoted-table',
-  place: 'App. F.2, CIFAR-100',
+  place: 'App. F.3, CIFAR-100',
   symbol: 'accuracy and time',
   statement: 'The paragraph quotes its table.',
   erratum: 9,

@@ -37,7 +37,7 @@ const solve = (a: Vector, b: Vector): Vector => choleskySolve(cholesky(a, b.leng
 
 export const inversesClaim: Claim = {
   id: 'erratum-05-sum-of-inverses',
-  place: 'App. D, proof, step 2',
+  place: 'App. D, proof of Theorem D.7, step 2',
   symbol: 'A⁻¹ + B⁻¹',
   statement: "The Newton step and the ECIF step differ by (A⁻¹ + B⁻¹)∇L'.",
   correction: "(A⁻¹ − B⁻¹)∇L'.",
@@ -61,7 +61,7 @@ export const inversesClaim: Claim = {
 
 export const vacuousClaim: Claim = {
   id: 'erratum-05-vacuous',
-  place: 'App. D, closing remark',
+  place: 'App. D, remark after Theorem D.7',
   symbol: 'second term of the bound',
   statement: 'The bound is small: its second term is below the change that retraining makes.',
   erratum: 5,
@@ -88,7 +88,7 @@ const widened = (file: ConvexFile, c: number): ConvexFile => ({
 
 export const strayConstantClaim: Claim = {
   id: 'erratum-05-stray-constant',
-  place: 'Theorem, first term',
+  place: 'Theorem D.7, first term',
   symbol: "C'_H·C_H⁻…",
   statement: "The first term, with the factor C'_H, has the unit of ‖θ‖.",
   correction: "Without C'_H.",
@@ -109,7 +109,7 @@ export const strayConstantClaim: Claim = {
       printed: Math.abs(printed + 1),
       corrected: Math.abs(power(a.first / a.constants.pair, b.first / b.constants.pair) + 1),
       control: Math.abs(power(a.gradient, b.gradient) + 1),
-      note: `θ in half the unit scales the first term by 2^${say(printed)}, a length by 2^−1`,
+      note: `θ half as long scales the first term by 2^${say(printed)}, a length by 2^−1`,
     };
   },
 };
@@ -149,7 +149,7 @@ async function indefiniteness(f: (theta: Bilinear) => Tensor, at: Bilinear): Pro
 
 export const pairConvexClaim: Claim = {
   id: 'prop-pair-loss-convex',
-  place: 'App. D, Assumption 2',
+  place: 'Assumption D.4',
   symbol: "L'((x^T, x^I); θ)",
   statement: "L' = Pos + Neg of one pair is convex, where S is linear in θ and Neg is the printed one.",
   expected: 'holds',
@@ -229,7 +229,7 @@ const TWINS: ConvexFile = {
 
 export const setGradientClaim: Claim = {
   id: 'erratum-10-set-gradient',
-  place: 'Theorem, proof, last step of (bound 2)',
+  place: 'App. D, proof of Theorem D.7, end of step 1',
   symbol: "‖∇L'(D*)‖ ≤ |D*|·C'_L",
   statement: "The gradient of L' of a set is at most |D*| times the largest of a pair.",
   correction: 'At most that sum plus the gradient of what Neg of the pairs counts within the set.',
@@ -308,7 +308,7 @@ const beyond = (error: number, bound: number | null): number =>
 
 export const theoremClaim: Claim = {
   id: 'thm-error-bound',
-  place: 'App. D, Theorem',
+  place: 'Theorem D.7',
   symbol: '‖θ̂(−D*) − θ_if‖ ≤ …',
   statement: 'The printed bound, with the smallest constants there are, is above the error of ECIF.',
   correction: 'C/(2δ)·‖A⁻¹g‖² + ‖(A⁻¹ − B⁻¹)g‖ + ‖B⁻¹e‖, and its self-concordant form.',

@@ -4,6 +4,7 @@ import type { Claim } from '../claim.ts';
 import * as algorithm from './algorithm.ts';
 import * as bound from './bound.ts';
 import * as influence from './influence.ts';
+import * as negative from './negative.ts';
 import * as objective from './objective.ts';
 import * as scores from './scores.ts';
 
@@ -18,12 +19,12 @@ export const CLAIMS: readonly Claim[] = [
   influence.positiveClaim,
   influence.additiveClaim,
   objective.oneDirectionClaim,
-  influence.removedLossClaim,
-  influence.zetaClaim,
-  influence.taylorClaim,
-  influence.negativeClaim,
-  influence.invertedClaim,
-  influence.doubleShiftClaim,
+  negative.removedLossClaim,
+  negative.zetaClaim,
+  negative.taylorClaim,
+  negative.negativeClaim,
+  negative.invertedClaim,
+  negative.doubleShiftClaim,
   influence.editClaim,
   influence.orderClaim,
   scores.taskScoreClaim,
@@ -42,8 +43,8 @@ export const CLAIMS: readonly Claim[] = [
   scores.algorithm5Claim,
   algorithm.lograClaim,
   objective.stationarityClaim,
-  influence.missingLogClaim,
-  influence.taylorPointClaim,
+  negative.missingLogClaim,
+  negative.taylorPointClaim,
   influence.halfRootClaim,
   bound.pairConvexClaim,
   bound.convexityClaim,

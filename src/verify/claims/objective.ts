@@ -38,7 +38,7 @@ function plainCosine(
 
 export const similarityClaim: Claim = {
   id: 'eq-similarity',
-  place: 'Sec. 2, s(u, v)',
+  place: 'Sec. 3, s(u, v)',
   symbol: 'S_ij = s(u_i, v_j)',
   statement: 's(u, v) = u·v/(‖u‖‖v‖)/τ, S_ij = s(u_i, v_j).',
   expected: 'holds',
@@ -63,7 +63,7 @@ export const similarityClaim: Claim = {
 
 export const batchLossClaim: Claim = {
   id: 'eq-batch-loss',
-  place: 'Sec. 2, Eq. 1–2',
+  place: 'Sec. 3, Eq. 1–2',
   symbol: 'L_Batch',
   statement: 'L_Batch = Σ_i −log softmax(S_i*)_i − log softmax(S_*i)_i, the sum of both directions over the anchors.',
   expected: 'holds',
@@ -95,7 +95,7 @@ export const batchLossClaim: Claim = {
 
 export const totalLossClaim: Claim = {
   id: 'eq-total-loss',
-  place: 'Sec. 2, Eq. 3',
+  place: 'Sec. 3, Eq. 3',
   symbol: 'L_Total',
   statement: 'L_Total = Σ over batches of L_Batch + δ/2·‖θ‖².',
   expected: 'holds',
@@ -110,7 +110,7 @@ export const totalLossClaim: Claim = {
 
 export const hessianClaim: Claim = {
   id: 'eq-hessian',
-  place: 'Sec. 3.1 after Eq. 4; Alg. 1, step 8',
+  place: 'Sec. 4.1 after Eq. 5; Alg. 1, step 8',
   symbol: 'H = ∇²Σ L_Batch + δI',
   statement: 'The Hessian at θ̂ is that of the batch losses plus δI, δ once; H = H₋ + ΔH.',
   expected: 'holds',
@@ -158,7 +158,7 @@ export const stationarityClaim: Claim = {
 
 export const oneDirectionClaim: Claim = {
   id: 'erratum-11-one-direction',
-  place: 'Sec. 3.2, Eq. 6–7',
+  place: 'Sec. 4.2, Eq. 6–7',
   symbol: 'L_T2I,ζ at ζ = 1',
   statement: 'At ζ = 1 the T2I loss of Eq. 7, with all of Pos added, equals the original L_T2I.',
   correction: 'Only the T2I part of Pos belongs there.',

@@ -31,7 +31,7 @@ const lossDerivative = (setting: Setting): number =>
 
 export const taskScoreClaim: Claim = {
   id: 'prop-task-score',
-  place: 'Property 1, Eq. 5',
+  place: 'Property 5.1, Eq. 9',
   symbol: "IS(D', D*)",
   statement:
     'IS = −∇L_val·(positive-IF + negative-IF) is the first-order change of L_val if D* is removed, printed Neg.',
@@ -61,7 +61,7 @@ export const algorithm2Claim: Claim = {
   id: 'alg-2-task-score',
   place: 'Alg. 2, last step',
   symbol: 'IS',
-  statement: 'IS = C·positive-IF + C·negative-IF, the score of Property 1.',
+  statement: 'IS = C·positive-IF + C·negative-IF, the score of Property 5.1.',
   correction: 'Minus that.',
   erratum: 3,
   expected: 'holds as corrected',
@@ -97,7 +97,7 @@ async function changesAndScores(setting: Setting): Promise<number[][]> {
 
 export const remarkClaim: Claim = {
   id: 'erratum-03-signs',
-  place: 'Remark after Property 1; experiments',
+  place: 'Remark after Property 5.1; experiments',
   symbol: 'argmax IS',
   statement: 'The most misaligned pair, the one whose removal helps most, has the largest IS.',
   correction: 'The smallest: IS > 0 means that removal hurts.',
@@ -152,7 +152,7 @@ async function projection(setting: Setting): Promise<{ p: Vector; n: Vector; g: 
 
 export const relativeClaim: Claim = {
   id: 'prop-relative-score',
-  place: 'Prop. 3, IᵀI invertible',
+  place: 'Prop. 5.3, IᵀI invertible',
   symbol: 'relative-IS',
   statement: 'The largest |∇L_val·Δθ| with ‖Δθ‖ ≤ 1 over re-weightings of the pair is ‖Pg‖²/‖g‖.',
   correction: '‖Pg‖, P the projector on span(positive-IF, negative-IF).',
@@ -174,7 +174,7 @@ export const relativeClaim: Claim = {
 
 export const parallelClaim: Claim = {
   id: 'prop-relative-parallel',
-  place: 'Prop. 3, IᵀI not invertible',
+  place: 'Prop. 5.3, IᵀI not invertible',
   symbol: 'relative-IS',
   statement: 'Where the influences are parallel it is |∇L_val·negative-IF|/‖negative-IF‖.',
   expected: 'holds',
