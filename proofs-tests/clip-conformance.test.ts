@@ -7,14 +7,11 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { CpuDevice } from '../src/device/cpu.ts';
 import { compareQuantities, type Comparison, type Quantities } from '../src/ecif/conformance.ts';
-import { negOf, posOf } from '../src/ecif/influence.ts';
-import { sweepPairs } from '../src/ecif/sweep.ts';
-import { clipQuantities } from '../src/models/clip/conformance.ts';
+import { clipQuantities } from '../src/ecif/clip-conformance.ts';
 import { parseClipVectors } from '../src/models/clip/conformance-file.ts';
 import { openClipFolder } from '../src/models/clip/conformance.node.ts';
 
 const folderOf = (i: number): string => fileURLToPath(new URL(`./vectors/clip-${i}`, import.meta.url));
-const terms = { posOf, negOf, sweepPairs };
 const TOLERANCE = 1e-8;
 const scratch = mkdtempSync(join(tmpdir(), 'ecif-'));
 afterAll(() => rmSync(scratch, { recursive: true }));
@@ -23,7 +20,7 @@ async function quantitiesOf(path: string, config?: (text: string) => string): Pr
   const folder = await openClipFolder(path);
   const device = new CpuDevice();
   try {
-    return await clipQuantities({ ...folder, config: config?.(folder.config) ?? folder.config }, device, terms);
+    return await clipQuantities({ ...folder, config: config?.(folder.config) ?? folder.config }, device);
   } finally {
     expect(device.memory().live).toBe(0);
     await folder.close();
@@ -111,7 +108,7 @@ describe('a bad folder', () => {
     cpSync(folderOf(1), path, { recursive: true });
     writeFileSync(join(path, 'vectors.json'), altered(change));
     const folder = await openClipFolder(path);
-    await expect(clipQuantities(folder, new CpuDevice(), terms)).rejects.toThrow(message);
+    await expect(clipQuantities(folder, new CpuDevice())).rejects.toThrow(message);
     await folder.close();
   });
 

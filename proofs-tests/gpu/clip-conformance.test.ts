@@ -3,12 +3,10 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { compareQuantities, type Comparison, type Quantities } from '../../src/ecif/conformance.ts';
-import { negOf, posOf } from '../../src/ecif/influence.ts';
-import { sweepPairs } from '../../src/ecif/sweep.ts';
 import { batchLoss, createRng, type Device, grad, openDevice, type Tensor, tensor } from '../../src/index.ts';
 import { clipBatch, clipModel } from '../../src/models/clip/clip.ts';
 import { parseClipConfig } from '../../src/models/clip/config-parse.ts';
-import { clipQuantities } from '../../src/models/clip/conformance.ts';
+import { clipQuantities } from '../../src/ecif/clip-conformance.ts';
 import { openClipFolder } from '../../src/models/clip/conformance.node.ts';
 import { adapterShapes, chooseLora } from '../../src/models/clip/lora.ts';
 import { afterPrefix, prefixOf } from '../../src/models/clip/prefix.ts';
@@ -32,7 +30,7 @@ await describeGpu('CLIP in float32', () => {
     const folder = await openClipFolder(pathOf(i));
     const { expected } = folder.vectors;
     const before = device.memory().live;
-    const actual = await clipQuantities(folder, device, { posOf, negOf, sweepPairs });
+    const actual = await clipQuantities(folder, device);
     await folder.close();
     expect(device.memory().live).toBe(before);
     expect(compareQuantities(actual, expected, () => TOLERANCE)).toHaveLength(178);

@@ -1,36 +1,15 @@
 // ecif conformance: reference files made by other programs, every quantity computed here and compared.
 
-import { EcifError } from '../array/errors.ts';
-import type { Device } from '../device/open.ts';
-import { compareQuantities, type Comparison, convexQuantities, type Quantities } from '../ecif/conformance.ts';
-import { parseConvex } from '../ecif/convex-file.ts';
+import type { Comparison } from '../ecif/conformance.ts';
 import { defineCommand } from './command.ts';
+import { checkReference } from './conformance-kinds.ts';
 import { withDevice } from './devices.ts';
-import { readText } from './files.ts';
 import { printable } from './format.ts';
 
 /** What one file gave. */
 interface FileResult {
   readonly file: string;
   readonly comparisons: readonly Comparison[];
-}
-
-/** 1e-8 in float64 and 1e-3 in float32; the published form is ill-scaled: 1e-6, and not judged in float32. */
-function toleranceOf(device: Device): (quantity: string) => number | null {
-  return (quantity) => {
-    const published = quantity.endsWith('.published');
-    if (device.kind === 'cpu') return published ? 1e-6 : 1e-8;
-    return published ? null : 1e-3;
-  };
-}
-
-async function checkFile(path: string, device: Device): Promise<FileResult> {
-  const { problem, json } = parseConvex(path, readText(path));
-  if (typeof json.expected !== 'object' || json.expected === null) {
-    throw new EcifError(`${path}: expected: found nothing; give the reference values`);
-  }
-  const actual = await convexQuantities(problem, device);
-  return { file: path, comparisons: compareQuantities(actual, json.expected as Quantities, toleranceOf(device)) };
 }
 
 function describe({ file, comparisons }: FileResult): string {
@@ -46,14 +25,21 @@ export const conformance = defineCommand({
   name: 'conformance',
   summary: 'check reference files: every quantity, largest error, tolerance, pass or fail',
   example: 'ecif conformance proofs-tests/vectors/convex-1.json --device cpu',
-  options: {},
-  operands: { label: 'PATH…', help: 'reference files of kind convex', least: 1, most: Infinity },
-  run: (_values, { device, operands, progress }) =>
+  options: {
+    vocabulary: { kind: 'text', help: "CLIP's vocabulary, for references of kind tokenizer", label: 'FILE' },
+  },
+  operands: {
+    label: 'PATH…',
+    help: 'files of kind convex, or folders with a vectors.json of kind clip, tokenizer or preprocess',
+    least: 1,
+    most: Infinity,
+  },
+  run: ({ vocabulary }, { device, operands, progress }) =>
     withDevice(device, async (opened) => {
       const results: FileResult[] = [];
       for (const path of operands) {
         progress.line(`${printable(path)} on ${opened.name}`);
-        results.push(await checkFile(path, opened));
+        results.push({ file: path, comparisons: await checkReference(path, { device: opened, vocabulary }) });
       }
       const all = results.flatMap((r) => r.comparisons);
       const failed = all.filter((c) => !c.pass);

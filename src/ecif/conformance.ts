@@ -28,7 +28,7 @@ const FORMS: readonly NegForm[] = ['corrected', 'published', 'exact'];
 const list = (v: Float64Array): number[] => [...v];
 
 /** {form: f(form)} for the three forms of Neg. */
-async function perForm<R>(f: (form: NegForm) => Promise<R>): Promise<Record<NegForm, R>> {
+export async function perForm<R>(f: (form: NegForm) => Promise<R>): Promise<Record<NegForm, R>> {
   const out: Partial<Record<NegForm, R>> = {};
   for (const form of FORMS) out[form] = await f(form);
   return out as Record<NegForm, R>;

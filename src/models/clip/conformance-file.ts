@@ -11,6 +11,7 @@ import {
   wholeField,
 } from './formats/fields.ts';
 import { parseObject } from './formats/json.ts';
+import type { Safetensors } from './safetensors.ts';
 
 /** A tree of numbers; lists of lists laid out in one. */
 type Numbers = { [name: string]: number | number[] | Numbers };
@@ -34,6 +35,15 @@ export interface ClipVectors {
   /** A direction in the space of the adapter's parameters, by name. */
   readonly vector: Readonly<Record<string, readonly number[]>>;
   readonly expected: Numbers;
+}
+
+/** What a reference folder holds: `vectors.json` as parsed, and the three files it is about. */
+export interface ClipFolder {
+  readonly vectors: ClipVectors;
+  /** Text of `config.json`. */
+  readonly config: string;
+  readonly model: Safetensors;
+  readonly lora: Safetensors;
 }
 
 /** Numbers under names, lists of lists laid out in one. */

@@ -2,8 +2,7 @@
 
 import { join } from 'node:path';
 import type { ByteSource } from './byte-source.ts';
-import type { ClipFolder } from './conformance.ts';
-import { parseClipVectors } from './conformance-file.ts';
+import { type ClipFolder, parseClipVectors } from './conformance-file.ts';
 import { fileFolder } from './files.node.ts';
 import { bad } from './formats/fields.ts';
 import { readText } from './formats/json.ts';

@@ -1,62 +1,28 @@
 // Every quantity of a CLIP reference folder, computed here from its inputs alone.
 
-import { ggnvp, hvp } from '../../autodiff/curvature.ts';
-import { contrastive } from '../../autodiff/ops/contrastive.ts';
-import { disposeTree, itemOf, readAll, scope, type Tensor, tensor } from '../../autodiff/tensor.ts';
-import { grad } from '../../autodiff/transforms.ts';
-import type { Device } from '../../device/open.ts';
-import { batchLoss, type Model, similarities } from '../model.ts';
-import { type ClipBatch, clipBatch, clipModel } from './clip.ts';
-import type { ClipVectors } from './conformance-file.ts';
-import { parseClipConfig } from './config-parse.ts';
-import { bad } from './formats/fields.ts';
-import type { Adapter } from './lora.ts';
-import { loadAdapter, type PlacedAdapter } from './lora-peft.ts';
-import type { Safetensors } from './safetensors.ts';
-import { disposeClip, loadClip } from './weights.ts';
-
-/** A tree of numbers, named as in the reference files. */
-type Numbers = { [name: string]: number | number[] | Numbers };
-
-const FORMS = ['corrected', 'published', 'exact'] as const;
-type Form = (typeof FORMS)[number];
-
-/** One batch of pairs with a model, as `ecif` takes problems. */
-interface OneBatch {
-  readonly model: Model<Adapter, ClipBatch>;
-  readonly batches: readonly ClipBatch[];
-  readonly decay: number;
-}
-type Removed = readonly { readonly batch: number; readonly positions: readonly number[] }[];
-interface Derivatives {
-  readonly t2i: Float64Array;
-  readonly i2t: Float64Array;
-}
-
-/** Terms of pairs and their sweep: `posOf` and `negOf` of ecif/influence.ts, `sweepPairs` of ecif/sweep.ts. */
-export interface PairTermsOf {
-  posOf(problem: OneBatch, seg: Removed): (theta: Adapter) => Tensor;
-  negOf(problem: OneBatch, seg: Removed, form: Form): (theta: Adapter) => Tensor;
-  sweepPairs(
-    problem: OneBatch,
-    theta: Adapter,
-    tangents: readonly Adapter[],
-    form: Form,
-  ): Promise<{ pos: Derivatives; neg: Derivatives }[]>;
-}
-
-/** What a reference folder holds: `vectors.json` as parsed, and the three files it is about. */
-export interface ClipFolder {
-  readonly vectors: ClipVectors;
-  /** Text of `config.json`. */
-  readonly config: string;
-  readonly model: Safetensors;
-  readonly lora: Safetensors;
-}
+import { ggnvp, hvp } from '../autodiff/curvature.ts';
+import { contrastive } from '../autodiff/ops/contrastive.ts';
+import { disposeTree, itemOf, readAll, scope, type Tensor, tensor } from '../autodiff/tensor.ts';
+import { grad } from '../autodiff/transforms.ts';
+import type { Device } from '../device/open.ts';
+import { batchLoss, similarities } from '../models/model.ts';
+import { type ClipBatch, clipBatch, clipModel } from '../models/clip/clip.ts';
+import type { ClipFolder, ClipVectors } from '../models/clip/conformance-file.ts';
+import { parseClipConfig } from '../models/clip/config-parse.ts';
+import { bad } from '../models/clip/formats/fields.ts';
+import type { Adapter } from '../models/clip/lora.ts';
+import { loadAdapter, type PlacedAdapter } from '../models/clip/lora-peft.ts';
+import { disposeClip, loadClip } from '../models/clip/weights.ts';
+import { perForm, type Quantities } from './conformance.ts';
+import { negOf, posOf } from './influence.ts';
+import type { Problem } from './objective.ts';
+import type { Seg } from './seg.ts';
+import { type PairTangents, sweepPairs } from './sweep.ts';
+import type { NegForm } from './terms.ts';
 
 /** A folder on a device. */
 interface Placed {
-  readonly problem: OneBatch;
+  readonly problem: Problem<Adapter, ClipBatch>;
   readonly theta: Adapter;
   readonly vector: Adapter;
   dispose(): void;
@@ -105,20 +71,13 @@ async function read(make: () => Readonly<Record<string, Tensor>>): Promise<Recor
   return Object.fromEntries(names.map((name, i) => [name, [...values[i]]]));
 }
 
-/** {form: f(form)} for the three forms of Neg. */
-async function perForm<R>(f: (form: Form) => Promise<R>): Promise<Record<Form, R>> {
-  const out: Partial<Record<Form, R>> = {};
-  for (const form of FORMS) out[form] = await f(form);
-  return out as Record<Form, R>;
-}
-
-const both = ({ t2i, i2t }: Derivatives): number => t2i[0] + i2t[0];
+const both = ({ t2i, i2t }: PairTangents['pos']): number => t2i[0] + i2t[0];
 
 /** Terms of the removed pairs, and the derivatives of every pair along the direction. */
-async function termQuantities({ problem, theta, vector }: Placed, seg: Removed, terms: PairTermsOf): Promise<Numbers> {
-  const pos = terms.posOf(problem, seg);
-  const neg = (form: Form): ((t: Adapter) => Tensor) => terms.negOf(problem, seg, form);
-  const swept = await terms.sweepPairs(problem, theta, [vector], 'corrected');
+async function termQuantities({ problem, theta, vector }: Placed, seg: Seg): Promise<Quantities> {
+  const pos = posOf(problem, seg);
+  const neg = (form: NegForm): ((t: Adapter) => Tensor) => negOf(problem, seg, form);
+  const swept = await sweepPairs(problem, theta, [vector], 'corrected');
   return {
     pos: await itemOf(() => pos(theta)),
     gradPos: await read(() => grad(pos)(theta)),
@@ -128,11 +87,8 @@ async function termQuantities({ problem, theta, vector }: Placed, seg: Removed, 
   };
 }
 
-/**
- * Every quantity of a folder, on one device, named as under `expected`.
- * @param terms `{ posOf, negOf, sweepPairs }` of ecif/
- */
-export async function clipQuantities(folder: ClipFolder, device: Device, terms: PairTermsOf): Promise<Numbers> {
+/** Every quantity of a folder, on one device, named as under `expected`. */
+export async function clipQuantities(folder: ClipFolder, device: Device): Promise<Quantities> {
   const placed = await placeFolder(folder, device);
   const { problem, theta, vector } = placed;
   const { model, batches } = problem;
@@ -148,7 +104,7 @@ export async function clipQuantities(folder: ClipFolder, device: Device, terms: 
       grad: await read(() => grad(loss)(theta)),
       hvp: await read(() => hvp(loss, theta, vector)),
       ggnvp: await read(() => ggnvp(s, contrastive, theta, vector)),
-      ...(await termQuantities(placed, [{ batch: 0, positions: folder.vectors.remove }], terms)),
+      ...(await termQuantities(placed, [{ batch: 0, positions: folder.vectors.remove }])),
     };
   } finally {
     placed.dispose();
