@@ -228,8 +228,8 @@ describe('data', () => {
   it('recall and pair losses agree with a matrix worked by hand', () => {
     const s = [2, 1, 1, 3, 0, 5, 1, 0, 1]; // caption 0 → picture 0; 1 → 2; 2 ties 0 and 2
     const { textToImage, imageToText } = retrieval(s, 3);
-    expect(textToImage).toEqual({ r1: 1 / 3, r5: 1 });
-    expect(imageToText).toEqual({ r1: 0, r5: 1 });
+    expect(textToImage).toEqual({ r1: 1 / 3, r5: 1, r10: 1 });
+    expect(imageToText).toEqual({ r1: 0, r5: 1, r10: 1 });
     const lse = (...x: number[]): number => Math.log(x.reduce((t, v) => t + Math.exp(v), 0));
     expect(pairLosses(s, 3)[1]).toBeCloseTo(lse(3, 0, 5) + lse(1, 0, 0), 12);
     expect(retrieval(s, 3, [0, 2, 1]).textToImage.r1).toBe(2 / 3);

@@ -7,16 +7,18 @@ import { type Command, type Context, GLOBAL_OPTIONS } from './command.ts';
 import { conformance } from './conformance.ts';
 import { convex } from './convex.ts';
 import { demo } from './demo.ts';
+import { evaluate } from './evaluate.ts';
 import { commandHelp, programHelp } from './help.ts';
 import { info } from './info.ts';
 import { ladder } from './ladder.ts';
 import { progressOn } from './progress.ts';
 import { nearest } from './suggest.ts';
+import { train } from './train.ts';
 import { verify } from './verify.ts';
 import { ownVersion } from './versions.ts';
 
 /** Every command, in the order of the help. */
-const COMMANDS: readonly Command[] = [demo, verify, convex, ladder, conformance, info];
+const COMMANDS: readonly Command[] = [demo, train, evaluate, verify, convex, ladder, conformance, info];
 
 function findCommand(name: string): Command {
   const found = COMMANDS.find((command) => command.name === name);

@@ -2,64 +2,80 @@
 
 import type { Rng } from '../array/rng.ts';
 
-/** Fractions of queries whose own partner is among the first 1 and 5 candidates. */
+/** Fractions of queries with a partner among the first 1, 5 and 10 candidates. */
 export interface Recall {
   readonly r1: number;
   readonly r5: number;
+  readonly r10: number;
 }
 
-/** Recall of n captions against n pictures. */
+/** Recall in both directions. */
 export interface Retrieval {
+  /** Pictures. */
   readonly pairs: number;
   readonly textToImage: Recall;
   readonly imageToText: Recall;
-  /** What guessing gives: 1/n and 5/n. */
+  /** What guessing a picture for a caption gives. */
   readonly chance: Recall;
 }
 
 type At = (query: number, candidate: number) => number;
 
-/** Candidates that are at least as similar as the partner; ties count against the model. */
-function rankOf(at: At, n: number, query: number, partner: number): number {
-  const own = at(query, partner);
+/** Candidates that are no partners and at least as similar as the best partner; ties count against the model. */
+function rankOf(at: At, candidates: number, query: number, partners: readonly number[]): number {
+  const own = partners.reduce((best, j) => Math.max(best, at(query, j)), -Infinity);
   let rank = 0;
-  for (let j = 0; j < n; j++) if (j !== partner && !(at(query, j) < own)) rank++;
+  for (let j = 0; j < candidates; j++) if (!(at(query, j) < own) && !partners.includes(j)) rank++;
   return rank;
 }
 
-function recall(at: At, n: number, partner: (query: number) => number): Recall {
-  let [first, firstFive] = [0, 0];
-  for (let k = 0; k < n; k++) {
-    const rank = rankOf(at, n, k, partner(k));
-    if (rank < 1) first++;
-    if (rank < 5) firstFive++;
-  }
-  return { r1: first / n, r5: firstFive / n };
+const recallOf = (share: (k: number) => number): Recall => ({ r1: share(1), r5: share(5), r10: share(10) });
+
+function recall(at: At, candidates: number, partners: readonly (readonly number[])[]): Recall {
+  const ranks = partners.map((own, query) => rankOf(at, candidates, query, own));
+  return recallOf((k) => ranks.filter((rank) => rank < k).length / ranks.length);
+}
+
+/** Mean probability that k of the candidates, drawn at random, hold a partner. */
+function guessing(candidates: number, partners: readonly (readonly number[])[]): Recall {
+  return recallOf((k) => {
+    const hits = partners.map(({ length }) => {
+      let miss = 1;
+      for (let i = 0; i < Math.min(k, candidates); i++) miss *= Math.max(0, candidates - length - i) / (candidates - i);
+      return 1 - miss;
+    });
+    return hits.reduce((a, b) => a + b, 0) / hits.length;
+  });
 }
 
 /**
- * Recall in both directions.
+ * Recall of captions against pictures, in both directions; a caption may have several pictures.
+ * @param s similarities, row i caption i, column j picture j, (captions, pictures)
+ * @param captionOf caption of each picture; every caption has one or more
+ * @example captionRecall(s, 2, [0, 0, 1]); // pictures 0 and 1 show caption 0
+ */
+export function captionRecall(s: ArrayLike<number>, captions: number, captionOf: ArrayLike<number>): Retrieval {
+  const pictures = captionOf.length;
+  const picturesOf = Array.from({ length: captions }, (): number[] => []);
+  for (let j = 0; j < pictures; j++) picturesOf[captionOf[j]].push(j);
+  const captionsOf = Array.from(captionOf, (caption) => [caption]);
+  return {
+    pairs: pictures,
+    textToImage: recall((i, j) => s[i * pictures + j], pictures, picturesOf),
+    imageToText: recall((j, i) => s[i * pictures + j], captions, captionsOf),
+    chance: guessing(pictures, picturesOf),
+  };
+}
+
+/**
+ * Recall of n captions against n pictures, in both directions.
  * @param s similarities, row i caption i, column j picture j, (n, n)
  * @param partners picture of caption k; k itself unless told
  */
 export function retrieval(s: ArrayLike<number>, n: number, partners?: ArrayLike<number>): Retrieval {
   const captionOf = new Uint32Array(n);
-  const pictureOf = Uint32Array.from({ length: n }, (_, k) => partners?.[k] ?? k);
-  pictureOf.forEach((picture, k) => (captionOf[picture] = k));
-  return {
-    pairs: n,
-    textToImage: recall(
-      (k, j) => s[k * n + j],
-      n,
-      (k) => pictureOf[k],
-    ),
-    imageToText: recall(
-      (k, j) => s[j * n + k],
-      n,
-      (k) => captionOf[k],
-    ),
-    chance: { r1: 1 / n, r5: Math.min(1, 5 / n) },
-  };
+  for (let k = 0; k < n; k++) captionOf[partners?.[k] ?? k] = k;
+  return captionRecall(s, n, captionOf);
 }
 
 /** Recall when partners are drawn at random, the mean of `times` permutations: a control that chance predicts. */
@@ -68,6 +84,7 @@ export function shuffledRetrieval(s: ArrayLike<number>, n: number, rng: Rng, tim
   const mean = (pick: (run: Retrieval) => Recall): Recall => ({
     r1: runs.reduce((sum, run) => sum + pick(run).r1 / times, 0),
     r5: runs.reduce((sum, run) => sum + pick(run).r5 / times, 0),
+    r10: runs.reduce((sum, run) => sum + pick(run).r10 / times, 0),
   });
   return { ...runs[0], textToImage: mean((run) => run.textToImage), imageToText: mean((run) => run.imageToText) };
 }

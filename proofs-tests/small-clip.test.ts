@@ -1,0 +1,56 @@
+// The small CLIP in models/small-clip: small, complete, and better than chance on a vendor it never saw.
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { drawPairs, HELD_OUT, readHeldOut } from '../scripts/small-clip/emoji.ts';
+import { TRAIN_WORDS } from '../scripts/small-clip/config.ts';
+import { learnVocabulary } from '../scripts/small-clip/vocabulary.ts';
+import { evaluatePairs, openEmbedder } from '../src/cli/evaluate-run.ts';
+import { readyPairs } from '../src/cli/pairs.ts';
+import { readDataset } from '../src/data/dataset.node.ts';
+import { openDevice } from '../src/device/open.ts';
+import { bytesSource } from '../src/models/clip/byte-source.ts';
+import { readHfVocabulary } from '../src/models/clip/formats/vocabulary.ts';
+import { createTokenizer } from '../src/models/clip/tokenizer.ts';
+import { quiet, temporaryFolder } from './support/shapes.ts';
+
+const model = fileURLToPath(new URL('../models/small-clip', import.meta.url));
+
+describe('a vocabulary learnt from captions', () => {
+  it('is read by the tokenizer, and joins what stands together', async () => {
+    const { vocab, merges, size } = learnVocabulary(['red apple', 'green apple', 'red heart', 'red'], 100);
+    const source = (name: string, text: string) => bytesSource(name, new TextEncoder().encode(text));
+    const vocabulary = await readHfVocabulary(source('vocab.json', vocab), source('merges.txt', merges));
+    const tokenizer = createTokenizer(vocabulary, { contextLength: 16 });
+    expect(tokenizer.size).toBe(size);
+    expect(tokenizer.encode('red apple')).toHaveLength(4);
+    expect(tokenizer.encode('zebra').length).toBeGreaterThan(5);
+    expect(learnVocabulary(['red apple', 'green apple', 'red heart', 'red'], 100).merges).toBe(merges);
+  });
+});
+
+describe.skipIf(!existsSync(join(model, 'model.safetensors')))('models/small-clip', () => {
+  it('is at most 8 MB, and its summary is of the settings in the script', () => {
+    expect(statSync(join(model, 'model.safetensors')).size).toBeLessThanOrEqual(8e6);
+    const summary = JSON.parse(readFileSync(join(model, 'summary.json'), 'utf8')) as {
+      words: string;
+      heldOut: { retrieval: { textToImage: { r10: number }; chance: { r10: number } } };
+    };
+    expect(summary.words).toBe(TRAIN_WORDS.join(' '));
+    const { textToImage, chance } = summary.heldOut.retrieval;
+    expect(textToImage.r10).toBeGreaterThan(20 * chance.r10);
+  });
+
+  it('finds pictures of the held-out vendor', async () => {
+    const folder = temporaryFolder();
+    const concepts = readHeldOut(join(model, 'concepts.csv')).filter((_, i) => i % 8 === 0);
+    const dataset = await readDataset(await drawPairs(folder, 'pairs.csv', concepts, [HELD_OUT]));
+    const device = await openDevice({ kind: 'cpu' });
+    const embedder = await openEmbedder(model, undefined, device);
+    const pairs = await readyPairs(embedder, dataset, 2 ** 26);
+    const { textToImage, imageToText, chance } = (await evaluatePairs(embedder, pairs, ['{}'], quiet)).retrieval;
+    expect(textToImage.r10).toBeGreaterThan(6 * chance.r10);
+    expect(imageToText.r10).toBeGreaterThan(6 * chance.r10);
+  });
+});

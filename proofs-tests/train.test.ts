@@ -1,0 +1,277 @@
+// ecif train: equal runs give equal bits, a killed run goes on as if it had never been, and its record is true.
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { treeLeaves } from '../src/array/tree.ts';
+import { batchOfRows, readyPairs } from '../src/cli/pairs.ts';
+import { openEmbedder } from '../src/cli/evaluate-run.ts';
+import type { FinalNorms } from '../src/cli/train-run.ts';
+import { grad } from '../src/autodiff/transforms.ts';
+import { itemOf, scope, type Tensor, tensor } from '../src/autodiff/tensor.ts';
+import { readDataset } from '../src/data/dataset.node.ts';
+import { decodePartitions } from '../src/data/partitions.ts';
+import { openDevice } from '../src/device/open.ts';
+import { overPartitions, type Problem, totalLoss } from '../src/ecif/objective.ts';
+import type { ClipBatch } from '../src/models/clip/clip.ts';
+import { fileSource } from '../src/models/clip/files.node.ts';
+import type { Adapter } from '../src/models/clip/lora.ts';
+import { openSafetensors } from '../src/models/clip/safetensors.ts';
+import { runCli } from './support/cli.ts';
+import { bytesOf, temporaryFolder, trainHere, writeBase, writeShapes, writeTinyConfig } from './support/shapes.ts';
+
+const FILES = ['model.safetensors', 'theta.safetensors', 'checkpoint.safetensors', 'partitions.bin', 'log.jsonl'];
+const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url));
+
+/** Starts a run and kills it, as a power cut would, once its log has so many lines. */
+function killAfter(words: readonly string[], log: string, lines: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, ['--import', 'tsx', main, ...words], { stdio: 'ignore' });
+    const watch = setInterval(() => {
+      if (!existsSync(log) || readFileSync(log, 'utf8').split('\n').length <= lines) return;
+      clearInterval(watch);
+      child.kill('SIGKILL');
+    }, 2);
+    child.on('exit', (code, signal) => {
+      clearInterval(watch);
+      if (signal === 'SIGKILL') resolve();
+      else reject(new Error(`the run ended with ${String(code)} before it could be killed`));
+    });
+  });
+}
+
+/** Parameters of a part of a file in the run folder, on a device. */
+async function readTheta(path: string, part: string, device: Awaited<ReturnType<typeof openDevice>>): Promise<Adapter> {
+  const source = await fileSource(path);
+  const file = await openSafetensors(source);
+  const entries: [string, Tensor][] = [];
+  for (const [name, { shape }] of file.tensors) {
+    if (name.startsWith(`${part}/`))
+      entries.push([name.slice(part.length + 1), tensor(device, await file.values(name), shape)]);
+  }
+  await source.close();
+  return Object.fromEntries(entries);
+}
+
+/** The objective of an adapter's run, put together from its files by other code than trained it. */
+async function objectiveFromFiles(run: string, model: string, data: string, l2: number) {
+  const device = await openDevice({ kind: 'cpu' });
+  const embedder = await openEmbedder(model, run, device);
+  const pairs = await readyPairs(embedder, await readDataset(data), 2 ** 20);
+  const { partitions } = decodePartitions('partitions.bin', bytesOf(run, 'partitions.bin'));
+  const batches: ClipBatch[][] = [];
+  for (const partition of partitions) {
+    batches.push([]);
+    for (const rows of partition) batches.at(-1)?.push(await batchOfRows(pairs, device, rows));
+  }
+  const theta = await readTheta(join(run, 'theta.safetensors'), 'theta', device);
+  const centre = await readTheta(join(run, 'theta.safetensors'), 'centre', device);
+  const base: Omit<Problem<Adapter, ClipBatch>, 'batches'> = { model: embedder.model, decay: l2, centre };
+  const f = totalLoss(overPartitions(base, batches));
+  const value = (await itemOf(() => f(theta))) / partitions.length;
+  let square = 0;
+  for (const leaf of treeLeaves<Tensor>(scope(() => grad(f)(theta)))) {
+    for (const x of await leaf.data()) square += (x / partitions.length) ** 2;
+  }
+  return { value, norm: Math.sqrt(square), partitions: partitions.length, theta, centre };
+}
+
+describe('a run that is killed and resumed', () => {
+  it('ends with the same bits as one that was not: all weights, random crops and mirroring', async () => {
+    const folder = temporaryFolder();
+    const [data, config] = [await writeShapes(folder), writeTinyConfig(join(folder, 'start'))];
+    const words = (out: string) =>
+      `train ${data} --from-scratch ${config} --out ${out} --device cpu --epochs 40 --batch 5 --crop 0.7 --flip 0.5 --checkpoint-every 7`.split(
+        ' ',
+      );
+    const [whole, cut] = [join(folder, 'whole'), join(folder, 'cut')];
+    const lines = 10 + Math.floor(Math.random() * 60);
+    expect((await runCli(words(whole))).code).toBe(0);
+    await killAfter(words(cut), join(cut, 'log.jsonl'), lines);
+    expect(existsSync(join(cut, 'model.safetensors'))).toBe(false);
+    const { code, stderr } = await runCli(['train', '--resume', '--out', cut, '--device', 'cpu']);
+    expect(stderr).toMatch(/resumed after step \d+ of 120/);
+    expect(code).toBe(0);
+    for (const file of FILES)
+      expect(bytesOf(cut, file).equals(bytesOf(whole, file)), `${file}, killed at ${lines}`).toBe(true);
+  });
+
+  it('ends with the same bits: an adapter with dropout', async () => {
+    const folder = temporaryFolder();
+    const { data, model } = await writeBase(folder);
+    const words = (out: string) =>
+      `train ${data} --model ${model} --out ${out} --device cpu --epochs 30 --batch 5 --rank 2 --dropout 0.3 --temperature --checkpoint-every 5`.split(
+        ' ',
+      );
+    const [whole, cut] = [join(folder, 'whole'), join(folder, 'cut')];
+    expect((await runCli(words(whole))).code).toBe(0);
+    await killAfter(words(cut), join(cut, 'log.jsonl'), 3 + Math.floor(Math.random() * 50));
+    expect((await runCli(['train', '--resume', '--out', cut, '--device', 'cpu'])).code).toBe(0);
+    for (const file of ['adapter_model.safetensors', ...FILES.slice(1)]) {
+      expect(bytesOf(cut, file).equals(bytesOf(whole, file)), file).toBe(true);
+    }
+  });
+
+  it('begins at the start where no checkpoint was written, and refuses other options, pairs and folders', async () => {
+    const folder = temporaryFolder();
+    const [data, config, out] = [
+      await writeShapes(folder),
+      writeTinyConfig(join(folder, 'start')),
+      join(folder, 'run'),
+    ];
+    const words = ['train', data, '--from-scratch', config, '--out', out, '--device', 'cpu', '--epochs', '2'];
+    expect((await runCli(['train', '--resume', '--out', out])).stderr).toMatch(/no run to resume/);
+    expect((await runCli(words)).code).toBe(0);
+    expect((await runCli(words)).stderr).toMatch(/holds a run already; give --resume/);
+    const other = await runCli(['train', '--resume', '--out', out, '--rate', '0.5']);
+    expect(other).toMatchObject({ code: 2 });
+    expect(other.stderr).toMatch(/--rate: the run was begun with 0.001/);
+    writeFileSync(data, readFileSync(data, 'utf8').replace('a red square', 'a crimson square'));
+    expect((await runCli(['train', '--resume', '--out', out])).stderr).toMatch(/other pairs than the run began with/);
+  });
+});
+
+describe('equal settings', () => {
+  it('give equal bits; another seed other ones', async () => {
+    const folder = temporaryFolder();
+    const { data, config } = await writeBase(folder);
+    const run = async (out: string, seed: number): Promise<Buffer> => {
+      await trainHere({ data, 'from-scratch': config, out: join(folder, out), epochs: 2, batch: 5, crop: 0.8, seed });
+      return bytesOf(join(folder, out), 'theta.safetensors');
+    };
+    const [a, b, c] = [await run('a', 1), await run('b', 1), await run('c', 2)];
+    expect(a.equals(b)).toBe(true);
+    expect(a.equals(c)).toBe(false);
+  });
+
+  it('give equal bits whether frozen layers are kept in memory or on disk', async () => {
+    const folder = temporaryFolder();
+    const { data, model } = await writeBase(folder);
+    const run = async (out: string, megabytes: number): Promise<Buffer> => {
+      const layers = { 'text-layers': 'last:1', 'vision-layers': '1' };
+      await trainHere({ data, model, out: join(folder, out), epochs: 2, batch: 5, ...layers, 'cache-mb': megabytes });
+      expect(existsSync(join(folder, out, 'frozen.tmp.text'))).toBe(false);
+      return bytesOf(join(folder, out), 'theta.safetensors');
+    };
+    expect((await run('memory', 64)).equals(await run('disk', 0))).toBe(true);
+  });
+});
+
+describe('the record of a run', () => {
+  it('holds the partitions of its objective; --to-stationarity brings its gradient below the tolerance', async () => {
+    const folder = temporaryFolder();
+    const { data, model } = await writeBase(folder);
+    const out = join(folder, 'run');
+    const settings = {
+      l2: 50,
+      epochs: 2,
+      batch: 6,
+      rank: 1,
+      targets: 'v_proj',
+      'text-layers': 'last:1',
+      'vision-layers': 'last:1',
+    };
+    const record = await trainHere({ data, model, out, ...settings, 'to-stationarity': 1e-7 });
+    const norms = record.norms as FinalNorms;
+    expect(norms.stationarity).toMatchObject({ reached: true, tolerance: 1e-7 });
+    expect(norms.gradientNorm).toBeLessThanOrEqual(1e-7);
+    const found = await objectiveFromFiles(out, model, data, settings.l2);
+    expect(found.partitions).toBe(2);
+    expect(norms.partitions).toBe(2);
+    expect(found.value).toBeCloseTo(norms.objective, 9);
+    expect(found.norm).toBeLessThanOrEqual(1.01e-7);
+    expect(JSON.parse(readFileSync(join(out, 'run.json'), 'utf8'))).toMatchObject({
+      status: 'done',
+      options: settings,
+      steps: 4,
+    });
+  });
+
+  it('holds one partition where it was fixed', async () => {
+    const folder = temporaryFolder();
+    const { data, config } = await writeBase(folder);
+    const out = join(folder, 'run');
+    await trainHere({ data, 'from-scratch': config, out, epochs: 5, batch: 5, partitions: 1 });
+    const { partitions } = decodePartitions('partitions.bin', bytesOf(out, 'partitions.bin'));
+    expect(partitions.map((batches) => batches.map((rows) => rows.length))).toEqual([[4, 4, 4]]);
+  });
+
+  it('reloads its adapter into the same embeddings', async () => {
+    const folder = temporaryFolder();
+    const { data, model } = await writeBase(folder);
+    const out = join(folder, 'run');
+    await trainHere({ data, model, out, epochs: 3, batch: 6, rank: 2, targets: 'q_proj,fc1,fc2', temperature: true });
+    const device = await openDevice({ kind: 'cpu' });
+    const embedder = await openEmbedder(model, out, device);
+    const pairs = await readyPairs(embedder, await readDataset(data), 2 ** 20);
+    const batch = await batchOfRows(pairs, device, [...pairs.dataset.rows.keys()]);
+    const exact = await readTheta(join(out, 'theta.safetensors'), 'theta', device);
+    const [saved, trained] = [embedder.theta, exact].map((theta) => embedder.model.embed(theta, batch));
+    const [still] = [await openEmbedder(model, undefined, device)].map((base) => base.model.embed({}, batch));
+    for (const side of ['u', 'v'] as const) {
+      const [a, b, c] = [await saved[side].data(), await trained[side].data(), await still[side].data()];
+      const far = (x: ArrayLike<number>, y: ArrayLike<number>): number =>
+        Math.max(...Array.from(x, (v, i) => Math.abs(v - y[i])));
+      expect(far(a, b)).toBeLessThan(1e-6);
+      expect(far(a, c)).toBeGreaterThan(1e-3);
+    }
+    expect(Object.keys(embedder.theta)).toContain('logit_scale');
+  });
+});
+
+describe('L2', () => {
+  it('pulls to the start, or to zero as in the paper', async () => {
+    const folder = temporaryFolder();
+    const { data, model } = await writeBase(folder);
+    const lengths: Record<string, number> = {};
+    for (const toward of ['start', 'zero'] as const) {
+      const out = join(folder, toward);
+      await trainHere({ data, model, out, epochs: 0, batch: 12, rank: 2, l2: 1e5, toward, 'to-stationarity': 1e-6 });
+      const device = await openDevice({ kind: 'cpu' });
+      const theta = await readTheta(join(out, 'theta.safetensors'), 'theta', device);
+      lengths[toward] = Math.sqrt(await itemOf(() => squaredLength(theta)));
+    }
+    expect(lengths.zero).toBeLessThan(1e-3);
+    expect(lengths.start).toBeGreaterThan(0.5);
+  });
+});
+
+/** ‖θ‖². */
+const squaredLength = (theta: Adapter): Tensor =>
+  totalLoss<Adapter, never>({
+    model: {
+      embed: () => {
+        throw new Error('no batches');
+      },
+      scale: () => 1,
+    },
+    batches: [],
+    decay: 2,
+  })(theta);
+
+describe('a loss that is no number', () => {
+  it('stops the run with exit code 1 and the ids of its batch', async () => {
+    const folder = temporaryFolder();
+    const [data, config, out] = [
+      await writeShapes(folder),
+      writeTinyConfig(join(folder, 'start')),
+      join(folder, 'run'),
+    ];
+    const words = `train ${data} --from-scratch ${config} --out ${out} --device cpu --epochs 3 --batch 4 --rate 1e300 --schedule constant --clip 0`;
+    const { code, stderr } = await runCli(words.split(' '));
+    expect(code).toBe(1);
+    const record = JSON.parse(readFileSync(join(out, 'run.json'), 'utf8')) as {
+      status: string;
+      diverged: { step: number; batch: string[] };
+    };
+    expect(record.status).toBe('diverged');
+    const { step, batch } = record.diverged;
+    const { partitions } = decodePartitions('partitions.bin', bytesOf(out, 'partitions.bin'));
+    const { rows } = await readDataset(data);
+    expect(batch).toEqual(Array.from(partitions[Math.floor((step - 1) / 3)][(step - 1) % 3], (row) => rows[row].id));
+    expect(stderr).toContain(
+      `at step ${step}, on the batch of pairs ${batch.map((id) => JSON.stringify(id)).join(', ')}`,
+    );
+  });
+});

@@ -1,0 +1,71 @@
+// ecif evaluate: retrieval in both directions and zero-shot accuracy of a CLIP folder on a dataset.
+
+import { readDataset } from '../data/dataset.node.ts';
+import type { Recall } from '../models/retrieval.ts';
+import type { ZeroShot } from '../models/zero-shot.ts';
+import { UsageError } from './args.ts';
+import { defineCommand } from './command.ts';
+import { withDevice } from './devices.ts';
+import { evaluatePairs, type Evaluation, openEmbedder } from './evaluate-run.ts';
+import { percent, printable, table } from './format.ts';
+import { readyPairs } from './pairs.ts';
+
+const recallRow = (label: string, { r1, r5, r10 }: Recall): string[] => [label, percent(r1), percent(r5), percent(r10)];
+
+function zeroShotText({ accuracy, top5, chance, classes }: ZeroShot): string {
+  const rows = classes.map(({ name, count, correct, confusedWith }) => [
+    printable(name),
+    String(count),
+    percent(count === 0 ? 0 : correct / count),
+    confusedWith === null ? '' : printable(confusedWith),
+  ]);
+  return [
+    `zero-shot accuracy ${percent(accuracy)}, top 5 ${percent(top5)}, chance ${percent(chance)}`,
+    table([['class', 'pictures', 'accuracy', 'most often taken for'], ...rows]),
+  ].join('\n');
+}
+
+function describe({ device, pictures, captions, retrieval, zeroShot }: Evaluation): string {
+  const { textToImage, imageToText, chance } = retrieval;
+  const recalls = table([
+    ['retrieval', 'R@1', 'R@5', 'R@10'],
+    recallRow('caption → image', textToImage),
+    recallRow('image → caption', imageToText),
+    recallRow('chance', chance),
+  ]);
+  const head = `${pictures} pictures, ${captions} captions, on ${device}; ties count against the model`;
+  return [head, recalls, ...(zeroShot === null ? [] : [zeroShotText(zeroShot)])].join('\n\n');
+}
+
+export const evaluate = defineCommand({
+  name: 'evaluate',
+  summary: 'measure a CLIP folder on a dataset: retrieval in both directions, zero-shot accuracy',
+  example: 'ecif evaluate pairs.csv --model clip-vit-base-patch32 --adapter run',
+  options: {
+    model: { kind: 'text', label: 'DIR', help: 'CLIP folder' },
+    adapter: { kind: 'text', label: 'DIR', help: 'PEFT adapter or run folder' },
+    templates: {
+      kind: 'text',
+      label: 'LIST',
+      default: 'a photo of a {}',
+      help: 'what a class is called, {} for its name; several with | between, their embeddings are averaged',
+    },
+    'cache-mb': { kind: 'number', least: 0, default: 2048, help: 'memory for pictures' },
+  },
+  operands: {
+    label: 'DATA',
+    help: 'CSV, TSV or JSONL with image and caption, or a folder of class folders',
+    least: 1,
+    most: 1,
+  },
+  run: ({ model, adapter, templates, 'cache-mb': megabytes }, { device: kind, operands, progress }) =>
+    withDevice(kind, async (device) => {
+      if (model === undefined) throw new UsageError('evaluate: no model; give --model DIR');
+      const prompts = templates.split('|');
+      const dataset = await readDataset(operands[0], prompts[0]);
+      const embedder = await openEmbedder(model, adapter, device);
+      const pairs = await readyPairs(embedder, dataset, megabytes * 2 ** 20);
+      const json = await evaluatePairs(embedder, pairs, prompts, progress);
+      return { json, text: describe(json), ok: true };
+    }),
+});

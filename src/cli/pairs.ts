@@ -1,0 +1,76 @@
+// A dataset made ready for a model: captions as token ids, pictures at the model's size.
+
+import type { Rng } from '../array/rng.ts';
+import { pictureOf } from '../data/dataset.node.ts';
+import type { Dataset } from '../data/dataset.ts';
+import { openDecoder } from '../data/images.node.ts';
+import type { Device } from '../device/open.ts';
+import { type ClipBatch, clipBatch } from '../models/clip/clip.ts';
+import type { ClipConfig } from '../models/clip/config.ts';
+import { normalizePixels, type PreprocessConfig, resizeAndCrop } from '../models/clip/preprocess.ts';
+import type { RgbImage } from '../models/clip/resize.ts';
+import type { Tokenizer } from '../models/clip/tokenizer.ts';
+import { augment, type Augmentation } from '../models/clip/train-augment.ts';
+
+/** What a model needs of its files. */
+export interface ClipInputs {
+  readonly config: ClipConfig;
+  readonly tokenizer: Tokenizer;
+  readonly preprocess: PreprocessConfig;
+}
+
+/** Pairs ready for a model. */
+export interface ReadyPairs extends ClipInputs {
+  readonly dataset: Dataset;
+  /** Ids of each caption. */
+  readonly tokens: readonly (readonly number[])[];
+  /** Tokens of the longest caption. */
+  readonly longest: number;
+  picture(row: number): Promise<RgbImage>;
+}
+
+const AT_ONCE = 8;
+
+/**
+ * Tokenizes all captions and, where they fit, decodes all pictures; a picture that cannot be decoded is named at once.
+ * @param memory bytes for pictures
+ */
+export async function readyPairs(inputs: ClipInputs, dataset: Dataset, memory: number): Promise<ReadyPairs> {
+  const { config, tokenizer, preprocess } = inputs;
+  const decode = await openDecoder();
+  const files: string[] = [];
+  for (const row of dataset.rows) files.push(await pictureOf(dataset, row));
+  const read = async (row: number): Promise<RgbImage> => resizeAndCrop(await decode(files[row]), preprocess);
+  const held: RgbImage[] = [];
+  if (files.length * 3 * config.vision.imageSize ** 2 <= memory) {
+    for (let i = 0; i < files.length; i += AT_ONCE) {
+      const rows = Array.from({ length: Math.min(AT_ONCE, files.length - i) }, (_, k) => i + k);
+      held.push(...(await Promise.all(rows.map(read))));
+    }
+  }
+  const tokens = dataset.rows.map(({ caption }) => tokenizer.encode(caption));
+  const longest = tokens.reduce((most, ids) => Math.max(most, ids.length), 1);
+  return { ...inputs, dataset, tokens, longest, picture: (row) => Promise.resolve(held[row] ?? read(row)) };
+}
+
+/**
+ * Some pairs on a device.
+ * @param changes augmentation of the picture at each position, from the stream of that position
+ * @param length tokens to keep at least
+ */
+export async function batchOfRows(
+  pairs: ReadyPairs,
+  device: Device,
+  rows: ArrayLike<number>,
+  { changes, length = 1 }: { changes?: { how: Augmentation; rng(position: number): Rng }; length?: number } = {},
+): Promise<ClipBatch> {
+  const size = 3 * pairs.config.vision.imageSize ** 2;
+  const pixels = new Float32Array(rows.length * size);
+  for (let i = 0; i < rows.length; i++) {
+    const image = await pairs.picture(rows[i]);
+    const seen = changes === undefined ? image : augment(image, changes.how, changes.rng(i));
+    pixels.set(normalizePixels(seen, pairs.preprocess), i * size);
+  }
+  const ids = Array.from(rows, (row) => pairs.tokens[row]);
+  return clipBatch(pairs.config, device, ids, pixels, length);
+}

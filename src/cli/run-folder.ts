@@ -1,0 +1,98 @@
+// The folder of a training run: what it was asked, how it went, and what came of it.
+
+import { createHash } from 'node:crypto';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { EcifError } from '../array/errors.ts';
+import type { Dataset } from '../data/dataset.ts';
+import type { StepRecord } from '../models/clip/train.ts';
+import { type OptionValue, UsageError } from './args.ts';
+import { readText, writeText } from './files.ts';
+
+/** Files of a run. */
+export const RUN_FILES = {
+  run: 'run.json',
+  log: 'log.jsonl',
+  partitions: 'partitions.bin',
+  checkpoint: 'checkpoint.safetensors',
+  theta: 'theta.safetensors',
+} as const;
+
+/** Contents of `run.json`. */
+export interface RunRecord {
+  readonly status: 'running' | 'done' | 'diverged';
+  readonly options: Readonly<Record<string, OptionValue>>;
+  readonly dataset: { readonly pairs: number; readonly sha256: string };
+  readonly [field: string]: unknown;
+}
+
+/** Tells lists of pairs apart: ids, paths and captions in their order. */
+export const datasetHash = ({ rows }: Dataset): string =>
+  createHash('sha256')
+    .update(JSON.stringify(rows.map(({ id, image, caption }) => [id, image, caption])))
+    .digest('hex');
+
+/** The path of a file of a run. */
+export const runFile = (folder: string, file: keyof typeof RUN_FILES): string => join(folder, RUN_FILES[file]);
+
+/** Makes the folder of a new run, and refuses one that holds a run. */
+export function beginFolder(folder: string): void {
+  if (existsSync(runFile(folder, 'run'))) {
+    throw new UsageError(`${folder}: holds a run already; give --resume to go on with it, or another --out`);
+  }
+  try {
+    mkdirSync(folder, { recursive: true });
+  } catch (error) {
+    throw new EcifError(`${folder}: cannot be made, ${(error as Error).message}; check the path`, { cause: error });
+  }
+}
+
+/** The record of a run that is to go on. */
+export function readRun(folder: string): RunRecord {
+  const path = runFile(folder, 'run');
+  if (!existsSync(path)) throw new UsageError(`${folder}: no run to resume; leave out --resume to begin one`);
+  try {
+    const record = JSON.parse(readText(path)) as Partial<RunRecord>;
+    if (typeof record.options === 'object' && typeof record.dataset === 'object') return record as RunRecord;
+  } catch (error) {
+    if (error instanceof EcifError) throw error;
+  }
+  throw new EcifError(`${path}: not the record of a run; begin the run anew`);
+}
+
+/** Writes `run.json`, whole or not at all. */
+export function writeRun(folder: string, record: RunRecord): void {
+  writeText(runFile(folder, 'run'), `${JSON.stringify(record, null, 2)}\n`);
+}
+
+/** Adds a line to `log.jsonl`. */
+export function logStep(folder: string, record: StepRecord & { readonly epoch: number }): void {
+  appendFileSync(runFile(folder, 'log'), `${JSON.stringify(record)}\n`);
+}
+
+/** Cuts the log back to the steps of a checkpoint. */
+export function cutLog(folder: string, steps: number): void {
+  const path = runFile(folder, 'log');
+  const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n').slice(0, steps) : [];
+  writeFileSync(path, lines.map((line) => `${line}\n`).join(''));
+}
+
+/** Files that say how a model reads texts and pictures. */
+const INPUT_FILES = [
+  'vocab.json',
+  'merges.txt',
+  'tokenizer.json',
+  'tokenizer_config.json',
+  'special_tokens_map.json',
+  'preprocessor_config.json',
+  'bpe_simple_vocab_16e6.txt.gz',
+  'bpe_simple_vocab_16e6.txt',
+];
+
+/** Copies them from the folder of a configuration. */
+export function copyInputs(config: string, folder: string): void {
+  for (const name of INPUT_FILES) {
+    const from = join(dirname(config), name);
+    if (existsSync(from)) writeFileSync(join(folder, basename(name)), readFileSync(from));
+  }
+}

@@ -1,0 +1,89 @@
+// The model of a run: a CLIP folder with a fresh adapter, or fresh weights for a configuration; and how it is saved.
+
+import { dirname } from 'node:path';
+import { EcifError } from '../array/errors.ts';
+import { keep, tensor } from '../autodiff/tensor.ts';
+import type { Device } from '../device/open.ts';
+import { parseClipConfig } from '../models/clip/config-parse.ts';
+import { fileFolder } from '../models/clip/files.node.ts';
+import { allWeights, clipOfWeights } from '../models/clip/full.ts';
+import { openClipDirectory, readPreprocess, readTokenizer } from '../models/clip/hf-directory.ts';
+import { saveAdapter, saveClip } from '../models/clip/hf-directory.node.ts';
+import { adapterTensors, peftConfig } from '../models/clip/lora-peft.ts';
+import { type Adapter, initLora } from '../models/clip/lora.ts';
+import { streamOf } from '../models/clip/train-streams.ts';
+import { initClip } from '../models/clip/weights-init.ts';
+import { clipTensors, loadClip } from '../models/clip/weights.ts';
+import { readText } from './files.ts';
+import type { ClipInputs, ReadyPairs } from './pairs.ts';
+import type { Progress } from './progress.ts';
+import { copyInputs } from './run-folder.ts';
+import { loraOf, type TrainSettings } from './train-options.ts';
+import { fullTask, loraTask, type RunTask } from './train-task.ts';
+
+/** What a run trains. */
+export interface RunModel extends ClipInputs {
+  /** What is trained, in words for `run.json`. */
+  readonly what: Readonly<Record<string, unknown>>;
+  /** Parameters before the first step; new tensors at every call. */
+  start(): Adapter;
+  task(pairs: ReadyPairs, cacheFile: string, progress: Progress): Promise<RunTask>;
+  /** Writes the trained model or adapter to a folder. */
+  save(theta: Adapter, folder: string): Promise<void>;
+}
+
+/** An adapter on a CLIP folder. */
+async function adapted(path: string, device: Device, settings: TrainSettings): Promise<RunModel> {
+  const folder = await fileFolder(path);
+  try {
+    const directory = await openClipDirectory(folder);
+    const { config, preprocess } = directory;
+    const lora = loraOf(config, settings);
+    const tokenizer = await directory.tokenizer();
+    const clip = await loadClip(config, directory.weights, device);
+    const scale = (): Adapter =>
+      settings.temperature ? { logit_scale: tensor(device, Float64Array.of(clip.logitScale), []) } : {};
+    return {
+      ...{ config, preprocess, tokenizer },
+      what: { kind: 'lora', model: path, ...lora },
+      start: () => keep({ ...initLora(config, lora, device, streamOf(settings.seed, 'init')), ...scale() }),
+      task: (pairs, file, progress) => loraTask(clip, lora, pairs, settings, file, progress),
+      save: (theta, out) => saveAdapter(out, peftConfig(lora, path), adapterTensors(theta)),
+    };
+  } finally {
+    await folder.close();
+  }
+}
+
+/** All weights of a configuration; its tokenizer and preprocessing lie beside it. */
+async function fresh(path: string, device: Device, settings: TrainSettings): Promise<RunModel> {
+  const text = readText(path);
+  const config = parseClipConfig(path, text);
+  const folder = await fileFolder(dirname(path));
+  try {
+    const tokenizer = await readTokenizer(folder, config.text.positions);
+    if (tokenizer.size > config.text.vocabulary) {
+      const sizes = `${tokenizer.size} tokens beside it, vocab_size ${config.text.vocabulary}`;
+      throw new EcifError(`${path}: ${sizes}; give a tokenizer and a configuration that fit`);
+    }
+    return {
+      ...{ config, tokenizer, preprocess: await readPreprocess(folder, config.vision.imageSize) },
+      what: { kind: 'all weights', config: path },
+      start: () => allWeights(initClip(config, device, streamOf(settings.seed, 'init'))),
+      task: (pairs) => Promise.resolve(fullTask(pairs, device, settings)),
+      save: async (theta, out) => {
+        await saveClip(out, JSON.parse(text), clipTensors(await clipOfWeights(config, theta)));
+        copyInputs(path, out);
+      },
+    };
+  } finally {
+    await folder.close();
+  }
+}
+
+/** Opens what the settings ask for. */
+export function openRunModel(settings: TrainSettings, device: Device): Promise<RunModel> {
+  const { model, 'from-scratch': scratch } = settings;
+  if (model !== undefined) return adapted(model, device, settings);
+  return fresh(scratch as string, device, settings);
+}

@@ -1,0 +1,153 @@
+// The options of `ecif train`, and the settings they stand for.
+
+import type { ClipConfig, TowerName } from '../models/clip/config.ts';
+import { chooseLora, type Lora, LORA_TARGETS, type LoraTarget } from '../models/clip/lora.ts';
+import { type OptionSpecs, type OptionValues, UsageError } from './args.ts';
+
+const most32 = 2 ** 32 - 1;
+
+/** What is trained, and from where. */
+const MODEL_OPTIONS = {
+  model: { kind: 'text', label: 'DIR', help: 'CLIP folder to adapt with LoRA' },
+  'from-scratch': {
+    kind: 'text',
+    label: 'CONFIG',
+    help: 'config.json of a model to train all weights of; tokenizer beside it',
+  },
+  out: { kind: 'text', label: 'DIR', help: 'run folder to write' },
+  resume: { kind: 'flag', help: 'go on with the run in --out, with the options it was begun with' },
+  template: {
+    kind: 'text',
+    label: 'TEXT',
+    default: 'a photo of a {}',
+    help: 'caption of a class, where DATA is a folder',
+  },
+  rank: { kind: 'number', whole: true, least: 1, default: 8, help: 'rank of the LoRA updates' },
+  alpha: { kind: 'number', least: 1e-9, default: 16, help: 'LoRA alpha; the updates are scaled by alpha/rank' },
+  targets: {
+    kind: 'text',
+    label: 'LIST',
+    default: 'q_proj,v_proj',
+    help: `modules to adapt, of ${LORA_TARGETS.join(',')}`,
+  },
+  'text-layers': { kind: 'text', label: 'LIST', default: 'all', help: 'layers to adapt: all, none, 0,2-4 or last:2' },
+  'vision-layers': { kind: 'text', label: 'LIST', default: 'all', help: 'layers to adapt: all, none, 0,2-4 or last:2' },
+  dropout: { kind: 'number', least: 0, most: 0.99, default: 0, help: 'share of the LoRA inputs that is dropped' },
+  'root-scaling': { kind: 'flag', help: 'scale by alpha/√rank' },
+  temperature: { kind: 'flag', help: 'train the temperature with the adapter' },
+} as const satisfies OptionSpecs;
+
+/** How it is trained. */
+const LOOP_OPTIONS = {
+  epochs: { kind: 'number', whole: true, least: 0, default: 10, help: 'passes over the pairs' },
+  batch: { kind: 'number', whole: true, least: 2, default: 64, help: 'pairs of a batch at most' },
+  rate: { kind: 'number', least: 0, default: 1e-3, help: 'largest step size' },
+  schedule: { kind: 'choice', choices: ['cosine', 'constant'], default: 'cosine', help: 'step size after the warm-up' },
+  warmup: { kind: 'number', whole: true, least: 0, default: 0, help: 'steps over which the step size rises' },
+  optimizer: { kind: 'choice', choices: ['adam', 'adamw'], default: 'adam', help: 'Adam, or AdamW with --decay' },
+  decay: { kind: 'number', least: 0, default: 0.01, help: 'decay of AdamW, apart from the gradient' },
+  l2: { kind: 'number', least: 0, default: 0.01, help: 'δ of the objective Σ L_Batch + δ/2·‖θ − θ₀‖²' },
+  toward: {
+    kind: 'choice',
+    choices: ['start', 'zero'],
+    default: 'start',
+    help: 'θ₀: the start, or zero as in the paper',
+  },
+  clip: { kind: 'number', least: 0, default: 1, help: 'longest gradient of the mean loss; 0 for any' },
+  crop: { kind: 'number', least: 0.05, most: 1, default: 1, help: 'smallest share of each side a random crop keeps' },
+  flip: { kind: 'number', least: 0, most: 1, default: 0, help: 'probability of mirroring a picture' },
+  partitions: {
+    kind: 'number',
+    whole: true,
+    least: 0,
+    default: 0,
+    help: 'different partitions into batches; 0 for one an epoch',
+  },
+  seed: {
+    kind: 'number',
+    whole: true,
+    least: 0,
+    most: most32,
+    default: 0,
+    help: 'equal seeds give equal runs on one device',
+  },
+  'checkpoint-every': { kind: 'number', whole: true, least: 1, default: 100, help: 'steps between checkpoints' },
+  'to-stationarity': {
+    kind: 'number',
+    least: 0,
+    help: 'train on until the norm of the objective’s gradient is below this',
+  },
+  iterations: {
+    kind: 'number',
+    whole: true,
+    least: 1,
+    default: 300,
+    help: 'L-BFGS iterations at most, for --to-stationarity',
+  },
+  'newton-steps': { kind: 'number', whole: true, least: 0, default: 50, help: 'Newton steps at most after them' },
+  'cache-mb': {
+    kind: 'number',
+    least: 0,
+    default: 2048,
+    help: 'memory for pictures and frozen layers; more goes to disk',
+  },
+} as const satisfies OptionSpecs;
+
+/** Every option of the command. */
+export const TRAIN_OPTIONS = { ...MODEL_OPTIONS, ...LOOP_OPTIONS } as const;
+
+/** Their values, and the dataset. */
+export type TrainSettings = OptionValues<typeof TRAIN_OPTIONS> & { readonly data: string };
+
+/**
+ * Layers of a tower from a list such as `0,2-4`, `last:2`, `all` or `none`.
+ * @throws UsageError that names the option
+ */
+export function parseLayers(option: string, text: string, count: number): number[] {
+  const all = Array.from({ length: count }, (_, i) => i);
+  if (text === 'all') return all;
+  if (text === 'none') return [];
+  const last = /^last:(\d+)$/.exec(text);
+  if (last !== null) return all.slice(Math.max(0, count - Number(last[1])));
+  const layers = text.split(',').flatMap((part) => {
+    const range = /^(\d+)(?:-(\d+))?$/.exec(part.trim());
+    const [first, end] = range === null ? [NaN, NaN] : [Number(range[1]), Number(range[2] ?? range[1])];
+    if (!(first <= end && end < count)) {
+      throw new UsageError(
+        `--${option}: found ${JSON.stringify(text)}; give all, none, last:2 or layers in 0…${count - 1}`,
+      );
+    }
+    return all.slice(first, end + 1);
+  });
+  return [...new Set(layers)].sort((a, b) => a - b);
+}
+
+/** The modules that the options choose. */
+export function loraOf(config: ClipConfig, settings: TrainSettings): Lora {
+  const layers = (tower: TowerName): number[] =>
+    parseLayers(`${tower}-layers`, settings[`${tower}-layers`], config[tower].layers);
+  return chooseLora(config, {
+    rank: settings.rank,
+    alpha: settings.alpha,
+    targets: settings.targets.split(',').map((name) => name.trim()) as LoraTarget[],
+    layers: { text: layers('text'), vision: layers('vision') },
+    scaling: settings['root-scaling'] ? 'root' : 'rank',
+    dropout: settings.dropout,
+  });
+}
+
+/**
+ * Refuses settings that do not go together.
+ * @throws UsageError
+ */
+export function requireConsistent(settings: TrainSettings): void {
+  const { model, 'from-scratch': scratch, out, data } = settings;
+  if (out === undefined) throw new UsageError('train: no run folder; give --out DIR');
+  if (data === '') throw new UsageError('train: DATA is missing; name a list of pairs or a folder of class folders');
+  if ((model === undefined) === (scratch === undefined)) {
+    throw new UsageError('train: give either --model DIR or --from-scratch CONFIG');
+  }
+  if (settings['to-stationarity'] !== undefined && settings.l2 === 0) {
+    throw new UsageError('train: --to-stationarity without L2 has no minimiser; give --l2 above 0');
+  }
+}

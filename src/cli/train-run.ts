@@ -1,0 +1,259 @@
+// One training run: from its settings to its folder, begun or resumed.
+
+import { existsSync, readFileSync } from 'node:fs';
+import { EcifError } from '../array/errors.ts';
+import { disposeTree } from '../autodiff/tensor.ts';
+import { readDataset } from '../data/dataset.node.ts';
+import { batchesOf, decodePartitions, drawPartition, encodePartitions, type Partition } from '../data/partitions.ts';
+import type { Device } from '../device/open.ts';
+import { saveFile } from '../models/clip/files.node.ts';
+import type { Adapter } from '../models/clip/lora.ts';
+import { countOf, loadCheckpoint, saveCheckpoint } from '../models/clip/train-checkpoint.node.ts';
+import { gradientNorm, type PartitionedLoss, settle } from '../models/clip/train-objective.ts';
+import { streamOf } from '../models/clip/train-streams.ts';
+import { DivergedError, type StepRecord, train, type TrainState } from '../models/clip/train.ts';
+import { rateAt } from '../models/schedule.ts';
+import { readyPairs } from './pairs.ts';
+import type { Progress } from './progress.ts';
+import { beginFolder, cutLog, datasetHash, logStep, readRun, runFile, type RunRecord, writeRun } from './run-folder.ts';
+import { openRunModel, type RunModel } from './train-model.ts';
+import type { TrainSettings } from './train-options.ts';
+import type { RunTask } from './train-task.ts';
+import { ownVersion, packageVersion } from './versions.ts';
+
+/** A run and everything it is made of. */
+interface Run {
+  readonly settings: TrainSettings;
+  readonly folder: string;
+  readonly device: Device;
+  readonly model: RunModel;
+  readonly task: RunTask;
+  readonly ids: readonly string[];
+  /** Tells the pairs from others. */
+  readonly sha256: string;
+  /** Steps of an epoch. */
+  readonly perEpoch: number;
+  readonly steps: number;
+  /** Partition of an epoch. */
+  partition(epoch: number): Partition;
+  readonly centre: Adapter | undefined;
+  readonly progress: Progress;
+}
+
+/** Seconds between two lines of progress. */
+const QUIET = 5;
+
+/** Partitions by epoch, made once each. */
+function partitionsOf({ seed, batch, partitions }: TrainSettings, count: number): (epoch: number) => Partition {
+  const made = new Map<number, Partition>();
+  return (epoch) => {
+    const which = partitions === 0 ? epoch : epoch % partitions;
+    const found = made.get(which) ?? drawPartition(streamOf(seed, 'partition', which), count, batch);
+    made.set(which, found);
+    return found;
+  };
+}
+
+/** The partitions that training meets, each once. */
+function recorded({ settings: { epochs, partitions }, partition }: Run): Partition[] {
+  const most = partitions === 0 ? Math.max(1, epochs) : partitions;
+  return Array.from({ length: Math.min(most, Math.max(1, epochs)) }, (_, which) => partition(which));
+}
+
+/** Says now and then how far the steps are, with the time they will take. */
+function stepTeller({ progress, steps }: Run, first: number): (record: StepRecord) => void {
+  let told = -Infinity;
+  let timed: { step: number; at: number } | null = null;
+  return ({ step, loss, norm }) => {
+    const now = performance.now() / 1000;
+    // The first step compiles kernels, so speed is counted from its end.
+    timed ??= { step, at: now };
+    if (now - told < QUIET && step !== steps && step !== first + 1) return;
+    told = now;
+    const left = step > timed.step ? ((steps - step) * (now - timed.at)) / (step - timed.step) : null;
+    const rest = left === null ? '' : `  ${Math.ceil(left)} s left`;
+    progress.status(`step ${step}/${steps}  loss ${loss.toFixed(4)}  gradient ${norm.toExponential(1)}${rest}`);
+  };
+}
+
+/** Steps to the end of the epochs, with their log and checkpoints. */
+async function runSteps(run: Run, state: TrainState<Adapter>): Promise<Adapter> {
+  const { settings, folder, task, perEpoch, steps, centre, ids, partition } = run;
+  const { seed, schedule: kind, rate, warmup } = settings;
+  const tell = stepTeller(run, state.step);
+  const rows = (step: number): Uint32Array => partition(Math.floor(step / perEpoch))[step % perEpoch];
+  const notes = { seed: String(seed), streams: 'counted by step' };
+  try {
+    return await train({ ...task, rows }, state, {
+      steps,
+      centre,
+      l2: settings.l2 / (2 * ids.length),
+      decay: settings.optimizer === 'adamw' ? settings.decay : 0,
+      clip: settings.clip > 0 ? settings.clip : undefined,
+      rate: (step) => rateAt({ kind, rate, warmup, steps }, step),
+      checkpointEvery: settings['checkpoint-every'],
+      onStep: (record) => {
+        logStep(folder, { ...record, epoch: Math.floor((record.step - 1) / perEpoch) });
+        tell(record);
+      },
+      onCheckpoint: (at) => saveCheckpoint(runFile(folder, 'checkpoint'), { state: at, centre: centre ?? null, notes }),
+    });
+  } catch (error) {
+    if (!(error instanceof DivergedError)) throw error;
+    throw new DivergedError(
+      error.record,
+      error.rows,
+      [...error.rows].map((row) => JSON.stringify(ids[row])).join(', '),
+    );
+  }
+}
+
+/** What the end of a run says of the objective. */
+export interface FinalNorms {
+  readonly objective: number;
+  readonly gradientNorm: number;
+  /** Partitions of the objective it was measured over. */
+  readonly partitions: number;
+  readonly stationarity: null | {
+    readonly tolerance: number;
+    readonly reached: boolean;
+    readonly status: string;
+    readonly iterations: { readonly lbfgs: number; readonly newton: number };
+  };
+}
+
+/** Trains on to stationarity where that was asked for, and measures the gradient. */
+async function runEnd(run: Run, theta: Adapter): Promise<{ theta: Adapter; norms: FinalNorms }> {
+  const { settings, task, centre, device, progress } = run;
+  const all = recorded(run);
+  const tolerance = settings['to-stationarity'];
+  const loss: PartitionedLoss<Adapter, unknown> = {
+    model: task.still,
+    partitions: tolerance === undefined ? all.slice(-1) : all,
+    batch: (rows) => task.plain(rows),
+    l2: settings.l2,
+    centre,
+  };
+  if (tolerance === undefined) {
+    const { value, norm } = await gradientNorm(loss, theta);
+    return { theta, norms: { objective: value, gradientNorm: norm, partitions: 1, stationarity: null } };
+  }
+  const { iterations, 'newton-steps': newtonSteps } = settings;
+  const settled = await settle(loss, theta, {
+    ...{ tolerance, iterations, newtonSteps, noise: Math.max(1e-13, 16 * device.epsilon) },
+    onIteration: (method, i, value, norm) =>
+      progress.status(`${method} ${i}  objective ${value.toPrecision(8)}  gradient ${norm.toExponential(2)}`),
+  });
+  disposeTree(theta);
+  const { value, gradientNorm: norm, converged: reached, status } = settled;
+  const stationarity = { tolerance, reached, status, iterations: settled.iterations };
+  const norms = { objective: value, gradientNorm: norm, partitions: all.length, stationarity };
+  return { theta: settled.theta, norms };
+}
+
+/** Where the run begins: its checkpoint, or step 0. */
+async function stateOf({ folder, settings, model, device, steps }: Omit<Run, 'centre'>): Promise<TrainState<Adapter>> {
+  const start = model.start();
+  const path = runFile(folder, 'checkpoint');
+  if (!settings.resume || !existsSync(path)) return { step: 0, theta: start };
+  const { state } = await loadCheckpoint(path, start, device);
+  disposeTree(start);
+  if (state.step > steps) throw new EcifError(`${path}: step ${state.step} of ${steps}; is it of another run?`);
+  return state;
+}
+
+/** Writes the partitions, or checks that a resumed run finds its own. */
+async function recordPartitions(run: Run): Promise<void> {
+  const path = runFile(run.folder, 'partitions');
+  const bytes = encodePartitions(run.ids.length, recorded(run));
+  if (run.settings.resume && existsSync(path)) {
+    const found = readFileSync(path);
+    decodePartitions(path, found);
+    if (!found.equals(bytes)) throw new EcifError(`${path}: not the partitions of these settings; begin the run anew`);
+    return;
+  }
+  await saveFile(path, bytes);
+}
+
+/** Opens dataset, model and caches. */
+async function openRun(settings: TrainSettings, folder: string, device: Device, progress: Progress): Promise<Run> {
+  const dataset = await readDataset(settings.data, settings.template);
+  const ids = dataset.rows.map(({ id }) => id);
+  if (ids.length < 2) throw new EcifError(`${dataset.source}: one pair; a contrastive loss needs two or more`);
+  const sha256 = datasetHash(dataset);
+  const model = await openRunModel(settings, device);
+  if (settings.resume) {
+    if (readRun(folder).dataset.sha256 !== sha256) {
+      throw new EcifError(`${dataset.source}: other pairs than the run began with; restore them or begin anew`);
+    }
+  } else beginFolder(folder);
+  const pairs = await readyPairs(model, dataset, settings['cache-mb'] * 2 ** 20);
+  const perEpoch = batchesOf(ids.length, settings.batch);
+  progress.line(`${ids.length} pairs, ${perEpoch} batches an epoch, on ${device.name}`);
+  const task = await model.task(pairs, `${folder}/frozen.tmp`, progress);
+  return {
+    ...{ settings, folder, device, model, task, ids, sha256, perEpoch, steps: perEpoch * settings.epochs, progress },
+    partition: partitionsOf(settings, ids.length),
+    centre: settings.toward === 'start' ? model.start() : undefined,
+  };
+}
+
+/** `run.json` before the first step. */
+function firstRecord({ settings, ids, sha256, device, model, perEpoch, steps }: Run): RunRecord {
+  return {
+    status: 'running',
+    options: { ...settings, resume: false },
+    seed: settings.seed,
+    dataset: { pairs: ids.length, sha256 },
+    trained: model.what,
+    device: device.name,
+    versions: {
+      ecif: ownVersion(),
+      node: process.version,
+      webgpu: packageVersion('webgpu'),
+      sharp: packageVersion('sharp'),
+    },
+    steps,
+    stepsPerEpoch: perEpoch,
+  };
+}
+
+/**
+ * Runs, or goes on with, a training run.
+ * @returns the record that is in `run.json`
+ * @throws DivergedError at the first loss that is no number, naming the ids of its batch
+ */
+export async function runTraining(settings: TrainSettings, device: Device, progress: Progress): Promise<RunRecord> {
+  const folder = settings.out as string;
+  const run = await openRun(settings, folder, device, progress);
+  const record = firstRecord(run);
+  writeRun(folder, record);
+  try {
+    await recordPartitions(run);
+    const state = await stateOf(run);
+    cutLog(folder, state.step);
+    if (state.step > 0) progress.line(`resumed after step ${state.step} of ${run.steps}`);
+    const began = performance.now();
+    const trained = await runSteps(run, state);
+    const middle = performance.now();
+    const { theta, norms } = await runEnd(run, trained);
+    const seconds = { steps: (middle - began) / 1000, end: (performance.now() - middle) / 1000 };
+    const parameters = countOf(theta);
+    await run.model.save(theta, folder);
+    const notes = { what: 'trained parameters, and what L2 pulls to, in the precision of the device' };
+    const centre = run.centre ?? null;
+    await saveCheckpoint(runFile(folder, 'theta'), { state: { step: run.steps, theta }, centre, notes });
+    const done: RunRecord = { ...record, status: 'done', parameters, norms, seconds, resumedAt: state.step };
+    writeRun(folder, done);
+    disposeTree(theta);
+    return done;
+  } catch (error) {
+    if (error instanceof DivergedError) {
+      const batch = [...error.rows].map((row) => run.ids[row]);
+      writeRun(folder, { ...record, status: 'diverged', diverged: { ...error.record, batch } });
+    }
+    throw error;
+  } finally {
+    run.task.close();
+  }
+}

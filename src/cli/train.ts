@@ -1,0 +1,72 @@
+// ecif train: an adapter on a CLIP folder, or a small CLIP from scratch, trained so that influence can be computed.
+
+import { UsageError, withDefaults } from './args.ts';
+import { defineCommand } from './command.ts';
+import { withDevice } from './devices.ts';
+import { columns, printable } from './format.ts';
+import { readRun, type RunRecord } from './run-folder.ts';
+import { requireConsistent, TRAIN_OPTIONS, type TrainSettings } from './train-options.ts';
+import { type FinalNorms, runTraining } from './train-run.ts';
+
+/** The options of this command among all values. */
+const ownOptions = (values: Readonly<Record<string, unknown>>, data: string): TrainSettings =>
+  ({ ...Object.fromEntries(Object.keys(TRAIN_OPTIONS).map((name) => [name, values[name]])), data }) as TrainSettings;
+
+/** The settings of a run that is to go on; options that say otherwise are refused. */
+function resumed(given: TrainSettings): TrainSettings {
+  if (given.out === undefined) throw new UsageError('train: no run to resume; give --out DIR');
+  const recorded = readRun(given.out).options as unknown as TrainSettings;
+  const usual = ownOptions(withDefaults({}, TRAIN_OPTIONS), '');
+  for (const name of Object.keys(given) as (keyof TrainSettings)[]) {
+    if (name === 'out' || name === 'resume' || given[name] === usual[name] || given[name] === recorded[name]) continue;
+    throw new UsageError(`--${name}: the run was begun with ${JSON.stringify(recorded[name])}; leave it out to resume`);
+  }
+  return { ...recorded, out: given.out, resume: true };
+}
+
+function describe({ options, dataset, norms, seconds, parameters, steps }: RunRecord): string {
+  const { objective, gradientNorm, partitions, stationarity } = norms as FinalNorms;
+  const { steps: stepSeconds } = seconds as { steps: number };
+  const over = `over ${partitions} partition${partitions === 1 ? '' : 's'}`;
+  return columns([
+    ['run', printable(String(options.out))],
+    [
+      'trained',
+      `${String(parameters)} parameters on ${dataset.pairs} pairs, ${String(steps)} steps in ${stepSeconds.toFixed(1)} s`,
+    ],
+    ['objective', `${objective.toPrecision(8)} ${over}`],
+    ['gradient', `${gradientNorm.toExponential(2)} ${over}`],
+    ...(stationarity === null
+      ? []
+      : ([
+          [
+            'stationary',
+            `${stationarity.reached ? 'yes' : 'NO'}, ${stationarity.status}: asked for ${stationarity.tolerance.toExponential(1)}, ` +
+              `${stationarity.iterations.lbfgs} L-BFGS and ${stationarity.iterations.newton} Newton iterations`,
+          ],
+        ] as [string, string][])),
+  ]);
+}
+
+export const train = defineCommand({
+  name: 'train',
+  summary: 'train an adapter on a CLIP folder, or a CLIP from scratch, and keep what influence needs',
+  example: 'ecif train pairs.csv --model clip-vit-base-patch32 --out run --epochs 5 --to-stationarity 1e-6',
+  options: TRAIN_OPTIONS,
+  operands: {
+    label: 'DATA',
+    help: 'CSV, TSV or JSONL with image and caption, or a folder of class folders',
+    least: 0,
+    most: 1,
+  },
+  run: (values, { device: kind, operands, progress }) =>
+    withDevice(kind, async (device) => {
+      const given = ownOptions(values, operands[0] ?? '');
+      const settings = given.resume ? resumed(given) : given;
+      requireConsistent(settings);
+      progress.line(`device: ${device.name}; ${device.reason}`);
+      const record = await runTraining(settings, device, progress);
+      const { stationarity } = record.norms as FinalNorms;
+      return { json: record, text: describe(record), ok: stationarity?.reached ?? true };
+    }),
+});
