@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createRng } from '../src/array/rng.ts';
 import { affine } from '../src/autodiff/ops/unary.ts';
 import { type Tensor, tensor } from '../src/autodiff/tensor.ts';
+import { parseLayers, requireConsistent } from '../src/cli/train-options.ts';
 import { openDevice } from '../src/device/open.ts';
 import { bilinear, type Bilinear } from '../src/models/bilinear.ts';
 import { augment } from '../src/models/clip/train-augment.ts';
@@ -12,6 +13,7 @@ import { clipTree, Trainer, treeNorm } from '../src/models/fit.ts';
 import type { PairBatch } from '../src/models/model.ts';
 import { Adam } from '../src/models/optimizer.ts';
 import { rateAt } from '../src/models/schedule.ts';
+import { settingsOf } from './support/shapes.ts';
 
 const device = await openDevice({ kind: 'cpu' });
 const numbers = async (x: Tensor): Promise<number[]> => [...(await x.data())];
@@ -138,6 +140,29 @@ describe('the loop', () => {
       },
     });
     expect(steps).toEqual([3, 6, 7]);
+  });
+});
+
+describe('options', () => {
+  it('name layers one by one, as ranges, from the end, all or none', () => {
+    const layers = (text: string): number[] => parseLayers('text-layers', text, 6);
+    expect(layers('all')).toEqual([0, 1, 2, 3, 4, 5]);
+    expect(layers('none')).toEqual([]);
+    expect(layers('last:2')).toEqual([4, 5]);
+    expect(layers('5,0-2,1')).toEqual([0, 1, 2, 5]);
+    for (const odd of ['6', '2-1', 'x', '', '-1', '1.5']) {
+      expect(() => layers(odd), odd).toThrow(/^--text-layers: found .*; give all, none, last:2 or layers in 0…5/);
+    }
+  });
+
+  it.each([
+    [{ data: 'a.csv', model: 'm' }, 'no run folder'],
+    [{ out: 'r', model: 'm' }, 'DATA is missing'],
+    [{ data: 'a.csv', out: 'r' }, 'give either --model DIR or --from-scratch CONFIG'],
+    [{ data: 'a.csv', out: 'r', model: 'm', 'from-scratch': 'c' }, 'give either'],
+    [{ data: 'a.csv', out: 'r', model: 'm', l2: 0, 'to-stationarity': 1e-6 }, 'has no minimiser'],
+  ])('that do not go together are refused: %j', (given, message) => {
+    expect(() => requireConsistent(settingsOf(given))).toThrow(message);
   });
 });
 

@@ -1,5 +1,6 @@
 // What `ecif evaluate` measures: embeddings of a dataset, retrieval in both directions, zero-shot accuracy.
 
+import { EcifError } from '../array/errors.ts';
 import { matmul } from '../autodiff/ops/matmul.ts';
 import { disposeTree, scope, tensor } from '../autodiff/tensor.ts';
 import { captionOf } from '../data/dataset.ts';
@@ -152,6 +153,15 @@ function meanRows({ values, width }: Rows, templates: number): Rows {
   return { values: out, width };
 }
 
+/** Similarities that are held at once at most. */
+const MOST = 2 ** 28;
+
+function requireRoom(captions: number, pictures: number): void {
+  if (captions * pictures <= MOST) return;
+  const found = `${captions} captions and ${pictures} pictures`;
+  throw new EcifError(`evaluate: ${found}, at most ${MOST} similarities are held; give a shorter list`);
+}
+
 /** What was measured. */
 export interface Evaluation {
   readonly device: string;
@@ -173,6 +183,7 @@ export async function evaluatePairs(
   const { device } = embedder.model.clip;
   const { rows } = pairs.dataset;
   const captions = distinct(rows.map(({ caption }) => caption));
+  requireRoom(captions.names.length, rows.length);
   const images = await imageRows(embedder, pairs, progress);
   const texts = await textRows(embedder, captions.names, progress);
   const retrieval = captionRecall(await products(device, texts, images), captions.names.length, captions.index);
