@@ -17,8 +17,12 @@ const COPIED = ['config.json', 'preprocessor_config.json', 'tokenizer_config.jso
 /** Runs `ecif` and gives the document it printed; its progress goes to stderr. */
 export function ecif(words: readonly string[]): Record<string, unknown> {
   const args = ['--import', 'tsx', join(root, 'src/cli/main.ts'), ...words, '--json'];
-  const options = { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] } as const;
-  return JSON.parse(execFileSync(process.execPath, args, options)) as Record<string, unknown>;
+  const printed = execFileSync(process.execPath, args, {
+    cwd: root,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  return JSON.parse(printed) as Record<string, unknown>;
 }
 
 /** The weights in half precision. */
