@@ -84,6 +84,16 @@ describe('a bad file', () => {
       'f.json: batches: pair 1 is in no batch; give every pair one place',
     ],
     ['with temperature 0', altered((j) => (j.temperature = 0)), 'f.json: temperature: found 0; give a number > 0'],
+    [
+      'with a temperature that overflows',
+      altered((j) => (j.temperature = 1e-300)),
+      'f.json: temperature: found 1e-300; give one in 1e-30…1e+30',
+    ],
+    [
+      'with a feature that overflows',
+      altered((j) => (j.text[0][0] = -1e200)),
+      'f.json: text[0][0]: found -1e+200; give a number of at most 1e+30, products overflow',
+    ],
     ['with delta −1', altered((j) => (j.delta = -1)), 'f.json: delta: found -1; give a number > 0'],
     [
       'with an index out of range',

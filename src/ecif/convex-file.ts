@@ -26,6 +26,10 @@ export interface ConvexFile {
 
 type Json = Record<string, unknown>;
 
+/** Sizes beyond which products overflow. */
+const LARGEST = 1e30;
+const SMALLEST = 1e-30;
+
 /** Complains about one field of one file. */
 function bad(file: string, field: string, found: string, fix: string): never {
   throw new EcifError(`${file}: ${field}: ${found}; ${fix}`);
@@ -36,6 +40,7 @@ function positive(file: string, json: Json, field: string): number {
   if (typeof value !== 'number' || !(value > 0) || !Number.isFinite(value)) {
     bad(file, field, `found ${JSON.stringify(value)}`, 'give a number > 0');
   }
+  if (value > LARGEST || value < SMALLEST) bad(file, field, `found ${value}`, `give one in ${SMALLEST}…${LARGEST}`);
   return value;
 }
 
@@ -51,6 +56,8 @@ function matrix(file: string, field: string, value: unknown): number[][] {
     (row as unknown[]).forEach((x, j) => {
       if (typeof x !== 'number' || !Number.isFinite(x))
         bad(file, `${field}[${i}][${j}]`, `found ${describe(x)}`, 'give a finite number');
+      if (Math.abs(x) > LARGEST)
+        bad(file, `${field}[${i}][${j}]`, `found ${x}`, `give a number of at most ${LARGEST}, products overflow`);
     });
   });
   return rows as number[][];
