@@ -26,6 +26,9 @@ export interface ConvexFile {
 
 type Json = Record<string, unknown>;
 
+/** Sizes up to which a problem is worked densely. */
+const MOST = { parameters: 400, batch: 256 };
+
 /** Sizes beyond which products overflow. */
 const LARGEST = 1e30;
 const SMALLEST = 1e-30;
@@ -66,6 +69,7 @@ function matrix(file: string, field: string, value: unknown): number[][] {
 const describe = (x: unknown): string => {
   if (x === undefined) return 'nothing';
   if (Array.isArray(x)) return `a list of ${x.length}`;
+  if (typeof x === 'number') return String(x);
   return JSON.stringify(x)?.slice(0, 40) ?? typeof x;
 };
 
@@ -110,7 +114,8 @@ function partition(file: string, value: unknown, count: number): number[][] {
 export function parseConvex(file: string, text: string): { problem: ConvexFile; json: Json } {
   let json: Json;
   try {
-    json = JSON.parse(text) as Json;
+    // NaN and Infinity are no JSON, but some programs write them: as text, the field they stand in can be named.
+    json = JSON.parse(text.replace(/([[,:]\s*)(-?(?:NaN|Infinity))(?=\s*[\],}])/g, '$1"$2"')) as Json;
   } catch (error) {
     throw new EcifError(`${file}: not JSON, ${(error as Error).message}; is the file complete?`, { cause: error });
   }
@@ -119,7 +124,12 @@ export function parseConvex(file: string, text: string): { problem: ConvexFile; 
   }
   const [temperature, delta] = [positive(file, json, 'temperature'), positive(file, json, 'delta')];
   const { text: texts, image } = pairs(file, '', json);
+  const parameters = texts[0].length * image[0].length;
+  if (parameters > MOST.parameters)
+    bad(file, 'text', `${parameters} parameters`, `give at most ${MOST.parameters}, text times image features`);
   const batches = partition(file, json.batches, texts.length);
+  const wide = batches.findIndex((batch) => batch.length > MOST.batch);
+  if (wide >= 0) bad(file, `batches[${wide}]`, `${batches[wide].length} pairs`, `give at most ${MOST.batch}`);
   const remove = ids(file, 'remove', json.remove, texts.length);
   if (new Set(remove).size === texts.length) bad(file, 'remove', 'all pairs are removed', 'keep at least one');
   const validation = pairs(file, 'validation.', (json.validation ?? {}) as Json);

@@ -101,7 +101,7 @@ function row(claim: ClaimResult): string {
 <td>${badge(verdict)}${erratum === null ? '' : `<p class="minor">erratum ${erratum}</p>`}${agrees ? '' : `<p class="surprise">${surprise}</p>`}</td>
 ${error('error, printed', worst.printed)}
 ${error('error, corrected', worst.corrected)}
-<td class="number" data-label="instances">${instances}</td>
+<td class="number" data-label="instances">${instances}${byMedian ? ', median' : ''}</td>
 </tr>`;
 }
 
