@@ -2,7 +2,7 @@
 
 import * as ecif from '../src/index.ts';
 import { dot } from '../src/array/vector.ts';
-import { type Trained, places, trained } from './convex-problem.ts';
+import { DENSE, type Trained, places, trained } from './convex-problem.ts';
 import { gradientOf, scoreAll, scoreAlone, solved } from './convex-scores.ts';
 import { readFlat, relativeError } from './errors.ts';
 import { print, type Row, target } from './report.ts';
@@ -25,7 +25,7 @@ async function byGradients({ data, placed, theta }: Trained, w: Float64Array): P
 async function bySolves({ data, placed, theta }: Trained): Promise<Float64Array> {
   const scores = new Float64Array(data.pairs);
   const where = places(data);
-  const h = await ecif.curvatureAt(placed.total, theta);
+  const h = await ecif.curvatureAt(placed.total, theta, DENSE);
   const gradVal = await gradientOf(placed.evaluation, theta);
   for (const id of where.flat()) scores[id] = await scoreAlone(placed, theta, ecif.segOf(where, [id]), h, gradVal);
   h.dispose();
@@ -36,7 +36,7 @@ async function bySolves({ data, placed, theta }: Trained): Promise<Float64Array>
 async function gradientRows(pairs: number): Promise<Row[]> {
   const problem = await trained(pairs, 32);
   const { placed, theta } = problem;
-  const h = await ecif.curvatureAt(placed.total, theta);
+  const h = await ecif.curvatureAt(placed.total, theta, DENSE);
   const w = await solved(placed, theta, h);
   h.dispose();
   const flat = await readFlat(w);

@@ -3,6 +3,12 @@
 import * as ecif from '../src/index.ts';
 import { CpuDevice } from '../src/device/cpu.ts';
 
+/** Parameters up to which the bench forms a dense curvature: more than by default, so that both ways are seen. */
+export const DENSE_UP_TO = 600;
+
+/** The curvature of the bench. */
+export const DENSE: ecif.SolverOptions = { denseUpTo: DENSE_UP_TO };
+
 export const BATCH = 64;
 const TEMPERATURE = 0.5;
 

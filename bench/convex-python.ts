@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import * as ecif from '../src/index.ts';
-import { exported, place, type Placed, type Trained, trained } from './convex-problem.ts';
+import { DENSE, exported, place, type Placed, type Trained, trained } from './convex-problem.ts';
 import { scoreAll, solved } from './convex-scores.ts';
 import type { ConvexBench } from './convex.ts';
 import { relativeError } from './errors.ts';
@@ -67,7 +67,7 @@ interface Ours {
 }
 
 async function ours(name: string, placed: Placed, theta: ecif.Bilinear): Promise<Ours> {
-  const h = await ecif.curvatureAt(placed.total, theta);
+  const h = await ecif.curvatureAt(placed.total, theta, DENSE);
   const w = await solved(placed, theta, h);
   h.dispose();
   const { scores } = await scoreAll(placed, theta);

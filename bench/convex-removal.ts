@@ -2,7 +2,7 @@
 
 import * as ecif from '../src/index.ts';
 import { distance, norm } from '../src/array/vector.ts';
-import { places, type Trained } from './convex-problem.ts';
+import { DENSE, places, type Trained } from './convex-problem.ts';
 import { readFlat } from './errors.ts';
 import { compare } from './timing.ts';
 
@@ -80,8 +80,8 @@ async function accuracy(
  * @param large measure once
  */
 export async function removalTimes({ data, placed, theta }: Trained, large: boolean): Promise<RemovalTimes> {
-  const h = await ecif.curvatureAt(placed.total, theta, { tolerance: TOLERANCE });
-  const removal = ecif.removalOf(placed.problem, theta, ecif.segOf(places(data), [REMOVED]), h);
+  const h = await ecif.curvatureAt(placed.total, theta, { ...DENSE, tolerance: TOLERANCE });
+  const removal = ecif.removalOf(placed.problem, theta, ecif.segOf(places(data), [REMOVED]), h, DENSE);
   const { errors, atNewton } = await accuracy(removal);
   const { corrected, rescaled, newton } = ways(removal);
   const rounds = large ? 1 : 3;
@@ -97,7 +97,7 @@ export async function removalTimes({ data, placed, theta }: Trained, large: bool
   const heavy = await compare(
     [
       making('Newton', newton),
-      { name: 'curvature', run: async () => (await ecif.curvatureAt(placed.total, theta)).dispose() },
+      { name: 'curvature', run: async () => (await ecif.curvatureAt(placed.total, theta, DENSE)).dispose() },
     ],
     { rounds: large ? 1 : 2, warmup: 0, patience: 250 },
   );

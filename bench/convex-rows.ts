@@ -1,6 +1,6 @@
 // Rows of the convex bench: scores, removals, what was checked, growth.
 
-import { DENSE_UP_TO } from '../src/ecif/solver.ts';
+import { DENSE_UP_TO } from './convex-problem.ts';
 import { growth } from './convex-growth.ts';
 import type { RemovalTimes } from './convex-removal.ts';
 import type { ScoreTimes } from './convex-scores.ts';

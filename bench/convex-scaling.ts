@@ -1,8 +1,7 @@
 // Growth with the number of pairs and with the number of parameters: scores of all pairs, one removal, retraining.
 
 import * as ecif from '../src/index.ts';
-import { DENSE_UP_TO } from '../src/ecif/solver.ts';
-import { place, type Trained, trained } from './convex-problem.ts';
+import { DENSE_UP_TO, place, type Trained, trained } from './convex-problem.ts';
 import { removalTimes } from './convex-removal.ts';
 import { checkRows, type Curve, growthRows, removalRows, scoreRows, type Setting } from './convex-rows.ts';
 import { type Effort, type ScoreTimes, scoreTimes } from './convex-scores.ts';
@@ -70,7 +69,7 @@ const PARAMETER_CURVES: readonly Curve[] = [
   ['one retraining, CPU', ({ removal }) => removal.retraining],
 ];
 
-/** Growth with p·q at 256 pairs: dense curvature up to 100 parameters. */
+/** Growth with p·q at 256 pairs: dense curvature up to 600 parameters. */
 export async function parameterRows(bench: ConvexBench): Promise<Row[]> {
   const [size, name] = [`N ${FEW}`, (width: number): string => `W ${width}×${width}`];
   const [rows, found]: [Row[], Setting[]] = [[], []];

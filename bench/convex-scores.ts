@@ -2,9 +2,8 @@
 
 import * as ecif from '../src/index.ts';
 import { dot } from '../src/array/vector.ts';
-import { DENSE_UP_TO } from '../src/ecif/solver.ts';
 import { readFlat } from './errors.ts';
-import { type ConvexData, type Placed, places } from './convex-problem.ts';
+import { DENSE, DENSE_UP_TO, type ConvexData, type Placed, places } from './convex-problem.ts';
 import { compare, type Timing } from './timing.ts';
 
 type Bilinear = ecif.Bilinear;
@@ -50,7 +49,7 @@ export async function solved(
 export async function scoreAll(
   placed: Placed,
   theta: Bilinear,
-  options: ecif.SolverOptions = {},
+  options: ecif.SolverOptions = DENSE,
 ): Promise<{ scores: readonly ecif.PairScore[]; solves: number }> {
   const { solver, count } = counted(await ecif.curvatureAt(placed.total, theta, options));
   const w = await solved(placed, theta, solver);
@@ -94,7 +93,7 @@ async function checkScores(
   values: Float64Array,
   sample: number,
 ): Promise<number> {
-  const h = await ecif.curvatureAt(placed.total, theta);
+  const h = await ecif.curvatureAt(placed.total, theta, DENSE);
   const gradVal = await gradientOf(placed.evaluation, theta);
   const peak = values.reduce((m, v) => Math.max(m, Math.abs(v)), 0);
   let worst = 0;
@@ -142,7 +141,7 @@ export async function scoreTimes(
   );
   ecif.disposeTree(w);
   const { scores: all, solves } = await scoreAll(placed, theta);
-  const ways: ecif.SolverOptions[] = theta.w.size <= DENSE_UP_TO ? [{}, { denseUpTo: 0 }] : [{}];
+  const ways: ecif.SolverOptions[] = theta.w.size <= DENSE_UP_TO ? [DENSE, { denseUpTo: 0 }] : [DENSE];
   const [scores, iterative = scores] = await compare(
     ways.map((way) => ({ name: 'scores', run: async () => void (await scoreAll(placed, theta, way)) })),
     { rounds: Math.ceil(rounds / 2), warmup: 0, patience: 250 },

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
+import { compareQuantities } from '../src/ecif/conformance.ts';
 import { parseConvex } from '../src/ecif/convex-file.ts';
 import { runCli } from './support/cli.ts';
 
@@ -84,6 +85,21 @@ describe('a bad file', () => {
       'f.json: batches: pair 1 is in no batch; give every pair one place',
     ],
     ['with temperature 0', altered((j) => (j.temperature = 0)), 'f.json: temperature: found 0; give a number > 0'],
+    [
+      'with a temperature that overflows',
+      altered((j) => (j.temperature = 1e-300)),
+      'f.json: temperature: found 1e-300; give one in 1e-30…1e+30',
+    ],
+    [
+      'with a feature that overflows',
+      altered((j) => (j.text[0][0] = -1e200)),
+      'f.json: text[0][0]: found -1e+200; give a number of at most 1e+30, products overflow',
+    ],
+    [
+      'with NaN as Python writes it',
+      text.replace(/\[\s*-?\d[^,]*,/, '[NaN,'),
+      'f.json: text[0][0]: found "NaN"; give a finite number',
+    ],
     ['with delta −1', altered((j) => (j.delta = -1)), 'f.json: delta: found -1; give a number > 0'],
     [
       'with an index out of range',
@@ -125,4 +141,12 @@ describe('a bad file', () => {
     expect(complaints[0]).toContain('cut.json: not JSON');
     expect((await runCli(['conformance', join(folder, 'none.json'), '--device', 'cpu'])).code).toBe(2);
   });
+});
+
+it.each([
+  ['nothing', {}, 'expected: found nothing'],
+  ['null', { loss: null }, 'expected.loss: found null; give numbers'],
+  ['a word', { theta: ['x'] }, 'expected.theta: found ["x"]; give numbers'],
+])('a reference that holds %s is refused', (_what, expected, message) => {
+  expect(() => compareQuantities({}, expected as never, () => 1)).toThrow(message);
 });

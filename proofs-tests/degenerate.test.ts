@@ -9,6 +9,7 @@ import { influences } from '../src/verify/claims/influence.ts';
 import { randomInstance } from '../src/verify/instance.ts';
 import { derivative } from '../src/verify/plain.ts';
 import { settle } from '../src/verify/setting.ts';
+import { trainedConvex } from './support/convex.ts';
 import { cpu, matrix } from './support/hand.ts';
 import { readFlat } from './support/random-graph.ts';
 import { temperatureProblem } from './support/towers.ts';
@@ -223,5 +224,32 @@ describe('a pair the model is sure to have wrong', () => {
       expect(positive).toBeCloseTo(-200, 9);
       expect(negative).toBeCloseTo(-200, 9);
     }
+  });
+});
+
+describe('a Seg written by hand', () => {
+  const problemOf = async () => trainedConvex(cpu, { seed: 6, remove: 1 });
+
+  it.each([
+    [[{ batch: 0, positions: [99] }], 'position 99 in a batch of 6'],
+    [[{ batch: 0, positions: [1.5] }], 'position 1.5 in batch 0'],
+    [[{ batch: 0, positions: [-1] }], 'position -1 in batch 0'],
+    [[{ batch: 5, positions: [0] }], 'batch 5; give a whole number in 0…1'],
+  ])('%j is refused, not ignored', async (seg, message) => {
+    const { problem, theta } = await problemOf();
+    expect(() => ecif.posOf(problem, seg)(theta)).toThrow(message);
+    expect(() => ecif.lossWithout(problem, seg)(theta)).toThrow(message);
+    await expect(ecif.certificates(problem, theta, seg)).rejects.toThrow(message);
+  });
+
+  it('may name a batch twice: the same as once with both positions', async () => {
+    const { problem, theta } = await problemOf();
+    const twice = [
+      { batch: 0, positions: [1] },
+      { batch: 0, positions: [3, 1] },
+    ];
+    const once = [{ batch: 0, positions: [1, 3] }];
+    for (const of of [ecif.posOf, ecif.lossWithout])
+      expect(await of(problem, twice)(theta).item()).toBe(await of(problem, once)(theta).item());
   });
 });

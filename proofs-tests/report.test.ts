@@ -22,6 +22,7 @@ const claimOf = (parts: Partial<ClaimResult>): ClaimResult => ({
   agrees: true,
   instances: 20,
   tolerance: 1e-6,
+  byMedian: false,
   worst: { printed: 0.5, corrected: 1e-12, control: 0.1 },
   counterexample: null,
   ...parts,

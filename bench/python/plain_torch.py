@@ -7,7 +7,7 @@ from problem import Problem, pair_terms
 from torch import Tensor
 from torch.func import grad, hessian, jacrev, jvp
 
-DENSE_UP_TO = 100
+DENSE_UP_TO = 600
 TOLERANCE = 1e-10
 
 
@@ -33,7 +33,7 @@ def solve_iteratively(problem: Problem, g: Tensor) -> tuple[Tensor, int]:
 
 
 def solve(problem: Problem) -> Tensor:
-    """w = H⁻¹·∇L_val: dense up to 100 parameters, conjugate gradients beyond."""
+    """w = H⁻¹·∇L_val: dense up to 600 parameters, conjugate gradients beyond."""
     g = grad(problem.validation)(problem.w)
     if g.numel() > DENSE_UP_TO:
         return solve_iteratively(problem, g)[0]

@@ -11,7 +11,15 @@ import type { ClaimResult, Figure, VerifyResult } from '../../src/verify/result.
 import { describeBrowser, launchChromium } from '../support/browser.ts';
 
 const claimOf = (id: string, parts: Partial<ClaimResult>): ClaimResult => ({
-  ...{ id, place: 'Eq. 5, Appendix A', symbol: 'Neg(E)', erratum: null, instances: 20, tolerance: 1e-6 },
+  ...{
+    id,
+    place: 'Eq. 5, Appendix A',
+    symbol: 'Neg(E)',
+    erratum: null,
+    instances: 20,
+    tolerance: 1e-6,
+    byMedian: false,
+  },
   statement: 'dθ̂_ζ/dζ at ζ = 1 is −H⁻¹·∇Neg with Neg = Σ_k 1/P_k over the kept anchors k, in both directions.',
   ...{ correction: null, counterexample: null, verdict: 'holds', expected: 'holds', agrees: true },
   worst: { printed: 1e-12, corrected: null, control: 0.3 },

@@ -18,6 +18,7 @@ import { defineCommand } from './command.ts';
 import { withDevice } from './devices.ts';
 import { readText } from './files.ts';
 import { printable, table } from './format.ts';
+import type { Progress } from './progress.ts';
 
 /** What the command finds. */
 interface ConvexResult extends EstimateTable {
@@ -30,14 +31,14 @@ interface ConvexResult extends EstimateTable {
   readonly pairs: readonly (PairRow & { readonly id: number })[];
 }
 
-async function solve(file: ConvexFile, device: Device): Promise<ConvexResult> {
+async function solve(file: ConvexFile, device: Device, progress: Progress): Promise<ConvexResult> {
   const { problem, start, validation } = placeConvex(file, device);
   const { theta } = await minimise(totalLoss(problem), start);
   const h = await curvatureAt(totalLoss(problem), theta);
   const seg = segOf(file.batches, file.remove);
   const removal = removalOf(problem, theta, seg, h);
   const evaluation = (t: Bilinear): Tensor => batchLoss(problem.model, t, validation);
-  const table = await estimateAll(problem, removal, seg, evaluation);
+  const table = await estimateAll(problem, removal, seg, evaluation, (rung) => progress.status(rung));
   const rows = await pairTable(problem, theta, h, evaluation);
   const pairs = rows.map((row) => {
     const ids = file.batches[row.batch];
@@ -113,10 +114,10 @@ export const convex = defineCommand({
   example: 'ecif convex proofs-tests/vectors/convex-1.json',
   options: {},
   operands: { label: 'PROBLEM', help: 'a file of kind convex', least: 1, most: 1 },
-  run: (_values, { device, operands: [path] }) => {
+  run: (_values, { device, operands: [path], progress }) => {
     const { problem } = parseConvex(path, readText(path));
     return withDevice(device, async (opened) => {
-      const json = await solve(problem, opened);
+      const json = await solve(problem, opened, progress);
       return { json, text: describe(json), ok: true };
     });
   },

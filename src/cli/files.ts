@@ -23,7 +23,7 @@ export function readText(path: string): string {
 export function requireWritable(path: string): void {
   try {
     accessSync(dirname(path), constants.W_OK);
-    if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) throw new Error('it is a folder');
+    if (statSync(path, { throwIfNoEntry: false })?.isFile() === false) throw new Error('it is no regular file');
   } catch (error) {
     throw new EcifError(`${path}: cannot be written, ${(error as Error).message}; check the path`, { cause: error });
   }

@@ -18,11 +18,13 @@ const VERDICTS: readonly Verdict[] = ['holds', 'holds as corrected', 'fails as p
 
 const error = (x: number): string => (Number.isFinite(x) ? x.toExponential(1) : '∞');
 
-function line({ id, place, verdict, agrees, instances, worst, counterexample }: ClaimResult, width: number): string {
+function line(claim: ClaimResult, width: number): string {
+  const { id, place, verdict, agrees, instances, worst, byMedian, counterexample } = claim;
   const corrected = worst.corrected === null ? '' : `, corrected ${error(worst.corrected)}`;
   const numbers = verdict === 'holds' ? `worst ${error(worst.printed)}` : `printed ${error(worst.printed)}${corrected}`;
+  const over = byMedian ? `median of ${instances}` : `over ${instances}`;
   const mark = agrees ? ' ' : '!';
-  const first = `${mark} ${verdict.padEnd(18)}  ${id.padEnd(width)}  ${numbers} over ${instances}  (${place})`;
+  const first = `${mark} ${verdict.padEnd(18)}  ${id.padEnd(width)}  ${numbers} ${over}  (${place})`;
   return counterexample === null ? first : `${first}\n${' '.repeat(22)}${counterexample}`;
 }
 
@@ -36,7 +38,7 @@ function describe({ claims, device, instances, seed }: VerifyResult): string {
     `${claims.length} claims on ${device}, ${instances} instances each, seed ${seed}: ${counts.join(', ')}.`,
     'Errors are relative to what is true, found by finite differences, by training again, or in plain float64 loops.',
     odd.length === 0
-      ? 'Every verdict is the one of docs/errata.md, and every planted wrong answer was seen.'
+      ? 'Every verdict is the one of docs/errata.md; the wrong answers measured beside them were told apart.'
       : `Not as in docs/errata.md: ${odd.map((c) => `${c.id} (expected: ${c.expected})`).join(', ')}.`,
   ].join('\n');
 }

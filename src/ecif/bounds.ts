@@ -1,7 +1,9 @@
 // How far an edited model can be from the retrained one: bounds before the edit, certificates after it. For models whose
 // similarities are linear in the parameters; there F, the loss after true removal, is δ-strongly convex.
 
-import { distance, dot, norm } from '../array/vector.ts';
+import { EcifError } from '../array/errors.ts';
+import { createRng } from '../array/rng.ts';
+import { addScaled, distance, dot, norm } from '../array/vector.ts';
 import { hessian } from '../autodiff/curvature.ts';
 import { Flat } from '../autodiff/flat.ts';
 import { sub } from '../autodiff/ops/binary.ts';
@@ -10,10 +12,10 @@ import { grad, linearize } from '../autodiff/transforms.ts';
 import { type Cholesky, cholesky, choleskySolve } from '../linalg/cholesky.ts';
 import { symmetricEigen } from '../linalg/symmetric-eigen.ts';
 import { negOf } from './influence.ts';
-import { similarities } from '../models/model.ts';
+import { type Model, similarities } from '../models/model.ts';
 import { type Problem, totalLoss } from './objective.ts';
 import { lossWithout } from './removal.ts';
-import type { Seg } from './seg.ts';
+import { normalSeg, type Seg } from './seg.ts';
 
 type Vector = Float64Array;
 
@@ -44,6 +46,8 @@ const psi = (r: number): number => (r < 1e-4 ? r / 2 + (r * r) / 6 : (Math.expm1
  */
 export async function termFeatures<T, B>({ model, batches }: Problem<T, B>, theta: T, seg: Seg): Promise<Vector[][][]> {
   const flat = new Flat(theta);
+  const set = normalSeg(seg, batches.length);
+  await requireLinear(model, theta, batches[0]);
   const terms: Vector[][][] = [];
   for (const [m, members] of batches.entries()) {
     const lin = scope(() => linearize((t: T) => similarities(model, t, members), theta));
@@ -59,11 +63,36 @@ export async function termFeatures<T, B>({ model, batches }: Problem<T, B>, thet
     lin.dispose();
     disposeTree(lin.value);
     const feature = (k: number, j: number): Vector => Float64Array.from(columns, (c) => c[k * size + j]);
-    const removed = seg.find(({ batch }) => batch === m)?.positions ?? [];
+    const removed = set.find(({ batch }) => batch === m)?.positions ?? [];
     const kept = Array.from({ length: size }, (_, i) => i).filter((i) => !removed.includes(i));
     terms.push(kept.flatMap((k) => [kept.map((j) => feature(k, j)), kept.map((j) => feature(j, k))]));
   }
   return terms;
+}
+
+/**
+ * Makes sure that S is linear in θ, as the bounds assume: it does not bend along a direction.
+ * @throws EcifError where it is not
+ */
+async function requireLinear<T, B>(model: Model<T, B>, theta: T, batch: B): Promise<void> {
+  const flat = new Flat(theta);
+  const rng = createRng(1);
+  const direction = Float64Array.from({ length: flat.size }, () => rng.normal());
+  const start = await flat.toVector(theta);
+  const at = async (t: number): Promise<Float64Array> => {
+    const moved = flat.toTree(addScaled(start, t, direction));
+    const s = scope(() => similarities(model, moved, batch));
+    const values = Float64Array.from(await s.data());
+    disposeTree([moved, s]);
+    return values;
+  };
+  const [low, middle, high] = [await at(-1), await at(0), await at(1)];
+  const bend = norm(addScaled(addScaled(low, 1, high), -2, middle));
+  if (bend > 1e4 * flat.device.epsilon * (norm(low) + norm(middle) + norm(high))) {
+    throw new EcifError(
+      'bounds: the similarities are not linear in the parameters, and only then the bounds hold; use a model such as bilinear',
+    );
+  }
 }
 
 /** Largest distance within each term. */
@@ -159,7 +188,7 @@ export function priorBoundsFrom(after: LossAt, before: Vector, gap: Vector, deca
 }
 
 /**
- * Bounds on the error of ECIF (corrected Neg) that are known before the edit.
+ * Bounds on the error of ECIF (corrected Neg) that are known before the edit, for models whose S is linear in θ.
  * @eq thm-error-bound
  * @param theta the trained parameters θ̂, stationary
  */
@@ -193,7 +222,9 @@ export function certificatesFrom(at: LossAt, decay: number): Certificates {
 }
 
 /**
- * Certificates at an edited model: no retraining is needed to know how far it can be from the retrained one.
+ * Certificates at an edited model whose S is linear in θ: no retraining is needed to know how far it can be from the
+ * retrained one.
+ * @throws EcifError for a model whose S is not linear in θ
  * @eq thm-certificates
  * @param theta any candidate θ̃
  * @example const { p3 } = await certificates(problem, edited, seg);

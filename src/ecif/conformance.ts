@@ -1,5 +1,6 @@
 // Every quantity of a convex reference file, computed here from its inputs alone.
 
+import { EcifError } from '../array/errors.ts';
 import { addScaled, dot } from '../array/vector.ts';
 import { Flat } from '../autodiff/flat.ts';
 import { grad } from '../autodiff/transforms.ts';
@@ -113,13 +114,18 @@ export function compareQuantities(
   toleranceOf: (quantity: string) => number | null,
   prefix = '',
 ): Comparison[] {
-  return Object.entries(expected).flatMap(([key, wanted]) => {
+  const entries = Object.entries(expected);
+  if (entries.length === 0)
+    throw new EcifError(`expected${prefix === '' ? '' : `.${prefix}`}: found nothing; give the reference values`);
+  return entries.flatMap(([key, wanted]) => {
     const quantity = prefix === '' ? key : `${prefix}.${key}`;
     const found = actual[key];
-    if (typeof wanted === 'object' && !Array.isArray(wanted)) {
+    if (typeof wanted === 'object' && wanted !== null && !Array.isArray(wanted)) {
       return compareQuantities((found ?? {}) as Quantities, wanted, toleranceOf, quantity);
     }
     const [a, b] = [[found].flat() as number[], [wanted].flat()];
+    if (b.length === 0 || b.some((x) => typeof x !== 'number'))
+      throw new EcifError(`expected.${quantity}: found ${JSON.stringify(wanted)?.slice(0, 40)}; give numbers`);
     const peak = b.reduce((m, x) => Math.max(m, Math.abs(x)), Number.MIN_VALUE);
     const worst = b.reduce((m, x, i) => Math.max(m, Math.abs(x - (a[i] ?? NaN))), 0) / peak;
     const error = a.length === b.length ? worst : Infinity;

@@ -26,6 +26,13 @@ export interface ConvexFile {
 
 type Json = Record<string, unknown>;
 
+/** Sizes up to which a problem is worked densely. */
+const MOST = { parameters: 400, batch: 256 };
+
+/** Sizes beyond which products overflow. */
+const LARGEST = 1e30;
+const SMALLEST = 1e-30;
+
 /** Complains about one field of one file. */
 function bad(file: string, field: string, found: string, fix: string): never {
   throw new EcifError(`${file}: ${field}: ${found}; ${fix}`);
@@ -36,6 +43,7 @@ function positive(file: string, json: Json, field: string): number {
   if (typeof value !== 'number' || !(value > 0) || !Number.isFinite(value)) {
     bad(file, field, `found ${JSON.stringify(value)}`, 'give a number > 0');
   }
+  if (value > LARGEST || value < SMALLEST) bad(file, field, `found ${value}`, `give one in ${SMALLEST}…${LARGEST}`);
   return value;
 }
 
@@ -51,6 +59,8 @@ function matrix(file: string, field: string, value: unknown): number[][] {
     (row as unknown[]).forEach((x, j) => {
       if (typeof x !== 'number' || !Number.isFinite(x))
         bad(file, `${field}[${i}][${j}]`, `found ${describe(x)}`, 'give a finite number');
+      if (Math.abs(x) > LARGEST)
+        bad(file, `${field}[${i}][${j}]`, `found ${x}`, `give a number of at most ${LARGEST}, products overflow`);
     });
   });
   return rows as number[][];
@@ -59,6 +69,7 @@ function matrix(file: string, field: string, value: unknown): number[][] {
 const describe = (x: unknown): string => {
   if (x === undefined) return 'nothing';
   if (Array.isArray(x)) return `a list of ${x.length}`;
+  if (typeof x === 'number') return String(x);
   return JSON.stringify(x)?.slice(0, 40) ?? typeof x;
 };
 
@@ -103,7 +114,8 @@ function partition(file: string, value: unknown, count: number): number[][] {
 export function parseConvex(file: string, text: string): { problem: ConvexFile; json: Json } {
   let json: Json;
   try {
-    json = JSON.parse(text) as Json;
+    // NaN and Infinity are no JSON, but some programs write them: as text, the field they stand in can be named.
+    json = JSON.parse(text.replace(/([[,:]\s*)(-?(?:NaN|Infinity))(?=\s*[\],}])/g, '$1"$2"')) as Json;
   } catch (error) {
     throw new EcifError(`${file}: not JSON, ${(error as Error).message}; is the file complete?`, { cause: error });
   }
@@ -112,7 +124,12 @@ export function parseConvex(file: string, text: string): { problem: ConvexFile; 
   }
   const [temperature, delta] = [positive(file, json, 'temperature'), positive(file, json, 'delta')];
   const { text: texts, image } = pairs(file, '', json);
+  const parameters = texts[0].length * image[0].length;
+  if (parameters > MOST.parameters)
+    bad(file, 'text', `${parameters} parameters`, `give at most ${MOST.parameters}, text times image features`);
   const batches = partition(file, json.batches, texts.length);
+  const wide = batches.findIndex((batch) => batch.length > MOST.batch);
+  if (wide >= 0) bad(file, `batches[${wide}]`, `${batches[wide].length} pairs`, `give at most ${MOST.batch}`);
   const remove = ids(file, 'remove', json.remove, texts.length);
   if (new Set(remove).size === texts.length) bad(file, 'remove', 'all pairs are removed', 'keep at least one');
   const validation = pairs(file, 'validation.', (json.validation ?? {}) as Json);

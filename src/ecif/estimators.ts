@@ -1,6 +1,6 @@
 // Every removal estimator on one problem, side by side with retraining and with what can be certified of it.
 
-import { distance } from '../array/vector.ts';
+import { distance, norm } from '../array/vector.ts';
 import { Flat } from '../autodiff/flat.ts';
 import { disposeTree, itemOf, scope, type Tensor } from '../autodiff/tensor.ts';
 import { certificates, type Certificates } from './bounds.ts';
@@ -21,8 +21,8 @@ import { prepareBatches, removeWoodbury } from './woodbury.ts';
 /** One estimator of one removal. */
 export interface Estimate {
   readonly rung: string;
-  /** ‖θ̃ − θ*‖/‖θ* − θ̂‖ with θ* from retraining: 1 is doing nothing. */
-  readonly parameterError: number;
+  /** ‖θ̃ − θ*‖/‖θ* − θ̂‖ with θ* from retraining: 1 is doing nothing; null where retraining changes nothing. */
+  readonly parameterError: number | null;
   /** Change of the evaluation loss at the edited parameters. */
   readonly evaluationChange: number;
   /** ‖θ̃ − θ*‖, and what is certified of it without knowing θ*. */
@@ -66,12 +66,14 @@ async function byWoodbury<T, B>(problem: Problem<T, B>, { theta, solve }: Remova
 /**
  * Runs every rung of the ladder on one removal and compares it with retraining.
  * @param evaluation the loss whose change is of interest
+ * @param onRung told before each rung
  */
 export async function estimateAll<T, B>(
   problem: Problem<T, B>,
   removal: ModelRemoval<T>,
   seg: Seg,
   evaluation: (theta: T) => Tensor,
+  onRung?: (rung: string) => void,
 ): Promise<EstimateTable> {
   const { theta, without } = removal;
   const flat = new Flat(theta);
@@ -80,18 +82,20 @@ export async function estimateAll<T, B>(
   const retrained = (await minimise(without, theta)).theta;
   const [truth, start] = [await flat.toVector(retrained), await flat.toVector(theta)];
   const change = distance(truth, start);
+  const noise = 1e3 * flat.device.epsilon * Math.max(1, norm(start));
   const estimates: Estimate[] = [];
   const runs: Record<string, (removal: ModelRemoval<T>) => Promise<T | null>> = {
     ...RUNGS,
     'Woodbury 4': (r) => byWoodbury(problem, r, seg),
   };
   for (const [rung, run] of Object.entries(runs)) {
+    onRung?.(rung);
     const edited = await run(removal);
     if (edited === null) continue;
     const error = distance(await flat.toVector(edited), truth);
     estimates.push({
       rung,
-      parameterError: error / change,
+      parameterError: change > noise ? error / change : null,
       evaluationChange: (await valueAt(edited)) - before,
       distance: error,
       certificates: await certificates(problem, edited, seg),

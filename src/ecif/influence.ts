@@ -6,7 +6,7 @@ import { disposeTree, type Tensor } from '../autodiff/tensor.ts';
 import { treeSpace } from '../linalg/tree-space.ts';
 import { similarities } from '../models/model.ts';
 import { decayTerm, type Problem } from './objective.ts';
-import type { Seg } from './seg.ts';
+import { normalSeg, type Seg } from './seg.ts';
 import { type CurvatureSolver, solveFor } from './solver.ts';
 import { type Directions, neg, type NegForm, pos } from './terms.ts';
 
@@ -18,10 +18,11 @@ export const overSeg = <T, B>(
   seg: Seg,
   term: (s: Tensor, removed: readonly number[]) => Tensor,
 ) => {
+  const set = normalSeg(seg, batches.length);
   return (theta: T): Tensor =>
-    seg.length === 0
+    set.length === 0
       ? decayTerm(theta, 0)
-      : seg.map(({ batch, positions }) => term(similarities(model, theta, batches[batch]), positions)).reduce(add);
+      : set.map(({ batch, positions }) => term(similarities(model, theta, batches[batch]), positions)).reduce(add);
 };
 
 /**

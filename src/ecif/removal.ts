@@ -12,7 +12,7 @@ import { treeSpace } from '../linalg/tree-space.ts';
 import { lossOf, posOf } from './influence.ts';
 import { similarities } from '../models/model.ts';
 import { decayTerm, type Problem } from './objective.ts';
-import type { Seg } from './seg.ts';
+import { normalSeg, type Seg } from './seg.ts';
 import { curvatureAt, type CurvatureSolver, solveFor, type SolverOptions } from './solver.ts';
 import { type NegForm, removedLoss } from './terms.ts';
 
@@ -21,7 +21,7 @@ import { type NegForm, removedLoss } from './terms.ts';
  * @eq eq-removed-loss
  */
 export function lossWithout<T, B>({ model, batches, decay, centre }: Problem<T, B>, seg: Seg): (theta: T) => Tensor {
-  const removed = new Map(seg.map(({ batch, positions }) => [batch, positions]));
+  const removed = new Map(normalSeg(seg, batches.length).map(({ batch, positions }) => [batch, positions]));
   return (theta) =>
     batches
       .map((members, batch) => {

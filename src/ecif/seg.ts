@@ -30,3 +30,20 @@ export function segOf(batches: readonly (readonly number[])[], ids: Iterable<num
     throw new EcifError(`segOf: pair ${missing} is in no batch; remove only pairs that were trained on`);
   return seg;
 }
+
+/**
+ * A Seg as computations take it: every batch once, its positions distinct and ascending.
+ * @param batches how many there are
+ * @throws EcifError for a batch there is none of, or a position that is no whole number ≥ 0
+ */
+export function normalSeg(seg: Seg, batches: number): Seg {
+  const merged = new Map<number, Set<number>>();
+  for (const { batch, positions } of seg) {
+    if (!Number.isInteger(batch) || batch < 0 || batch >= batches)
+      throw new EcifError(`Seg: batch ${batch}; give a whole number in 0…${batches - 1}`);
+    const odd = positions.find((n) => !Number.isInteger(n) || n < 0);
+    if (odd !== undefined) throw new EcifError(`Seg: position ${odd} in batch ${batch}; give whole numbers ≥ 0`);
+    merged.set(batch, new Set([...(merged.get(batch) ?? []), ...positions]));
+  }
+  return [...merged].map(([batch, set]) => ({ batch, positions: [...set].toSorted((a, b) => a - b) }));
+}

@@ -1,5 +1,6 @@
 // What a set of pairs contributes to a batch loss as positives (Pos) and as negatives (Neg), on the matrix S.
 
+import { EcifError } from '../array/errors.ts';
 import { add, mul, sub } from '../autodiff/ops/binary.ts';
 import { contrastive } from '../autodiff/ops/contrastive.ts';
 import { gather } from '../autodiff/ops/indexing.ts';
@@ -23,9 +24,17 @@ export interface Directions {
   readonly i2t: Tensor;
 }
 
+/** Makes sure that positions lie in a batch. */
+function requireWithin(positions: readonly number[], size: number): void {
+  const odd = positions.find((i) => !Number.isInteger(i) || i < 0 || i >= size);
+  if (odd !== undefined)
+    throw new EcifError(`Seg: position ${odd} in a batch of ${size}; give a whole number in 0…${size - 1}`);
+}
+
 /** 1 at the given positions, 0 elsewhere, (n). */
 export function indicator(like: Tensor, positions: readonly number[]): Tensor {
   const values = new Float64Array(like.shape[0]);
+  requireWithin(positions, values.length);
   for (const i of positions) values[i] = 1;
   return tensor(like.device, values);
 }
@@ -103,6 +112,7 @@ export function zetaLoss(s: Tensor, removed: readonly number[], zeta: number): T
  * @eq erratum-08-missing-log
  */
 export function removedLoss(s: Tensor, removed: readonly number[]): Tensor {
+  requireWithin(removed, s.shape[0]);
   const kept = Array.from({ length: s.shape[0] }, (_, i) => i).filter((i) => !removed.includes(i));
   if (kept.length === 0) return sum(affine(s, 0, 0));
   const index = tensor(s.device, Int32Array.from(kept), [kept.length], 'int');

@@ -11,7 +11,7 @@ import { matMul, matVec } from '../linalg/dense.ts';
 import { symmetricEigen } from '../linalg/symmetric-eigen.ts';
 import { similarities } from '../models/model.ts';
 import type { Problem } from './objective.ts';
-import type { Seg } from './seg.ts';
+import { normalSeg, type Seg } from './seg.ts';
 import type { CurvatureSolver } from './solver.ts';
 import { neg, pos } from './terms.ts';
 
@@ -141,9 +141,10 @@ export interface WoodburyRemoval<T> {
  */
 export async function removeWoodbury<T>(
   prepared: BatchSolves<T>,
-  seg: Seg,
+  given: Seg,
   rank = Infinity,
 ): Promise<WoodburyRemoval<T>> {
+  const seg = normalSeg(given, Infinity);
   const missing = seg.find(({ batch }) => !prepared.batches.some((b) => b.batch === batch));
   if (missing !== undefined)
     throw new EcifError(`removeWoodbury: batch ${missing.batch} was not prepared; give it to prepareBatches`);

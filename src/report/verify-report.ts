@@ -73,7 +73,7 @@ ${items.join('\n')}
 const READING = `<h2 id="reading">How to read this</h2>
 <dl class="reading">
 ${ORDER.map((v) => `<div><dt>${badge(v)}</dt><dd>${VERDICTS[v].meaning}</dd></div>`).join('\n')}
-<div><dt>Errors</dt><dd>Worst over all instances, relative to the true value: 0 is exact, 1 as far off as doing nothing, ∞ not finite. The
+<div><dt>Errors</dt><dd>Worst over all instances (the median where it says so), relative to the true value: 0 is exact, 1 as far off as doing nothing, ∞ not finite. The
 truth is retraining or a derivative in float64.</dd></div>
 <div><dt>Control</dt><dd>An answer that is wrong on purpose. A measure that does not see it proves nothing, so a claim whose control
 is within the tolerance is not as expected.</dd></div>
@@ -101,7 +101,7 @@ function row(claim: ClaimResult): string {
 <td>${badge(verdict)}${erratum === null ? '' : `<p class="minor">erratum ${erratum}</p>`}${agrees ? '' : `<p class="surprise">${surprise}</p>`}</td>
 ${error('error, printed', worst.printed)}
 ${error('error, corrected', worst.corrected)}
-<td class="number" data-label="instances">${instances}</td>
+<td class="number" data-label="instances">${instances}${claim.byMedian ? ', median' : ''}</td>
 </tr>`;
 }
 

@@ -40,6 +40,8 @@ export interface Claim {
   readonly tolerance?: { readonly float64: number; readonly float32: number };
   /** It is about the paper's own numbers: there is nothing to draw. */
   readonly recorded?: true;
+  /** It speaks of most instances: judged by the median error instead of the worst. */
+  readonly byMedian?: true;
   /** Instances it is measured on, and some that always are. */
   readonly shape?: Shape;
   readonly always?: readonly ConvexFile[];

@@ -16,6 +16,8 @@ export interface ClaimResult {
   readonly agrees: boolean;
   readonly instances: number;
   readonly tolerance: number;
+  /** The errors below are medians over the instances, not the worst. */
+  readonly byMedian: boolean;
   /** Worst errors over the instances; null where there is no such form. */
   readonly worst: { readonly printed: number; readonly corrected: number | null; readonly control: number | null };
   /** The smallest instance found on which the printed form fails. */

@@ -11,10 +11,13 @@ import { withSetting } from './setting.ts';
 export const measureOn = (claim: Claim, file: ConvexFile, device: Device): Promise<Measurement> =>
   withSetting(file, device, (setting) => claim.measure(setting, device));
 
-const worst = (values: readonly (number | undefined)[]): number | null => {
-  const known = values.filter((v) => v !== undefined);
-  return known.length === 0 ? null : known.reduce((m, v) => (Number.isNaN(v) ? Infinity : Math.max(m, v)), 0);
-};
+/** The worst of some errors, or their median; null for none. */
+export function summary(values: readonly (number | undefined)[], byMedian: boolean): number | null {
+  const known = values.filter((v) => v !== undefined).map((v) => (Number.isNaN(v) ? Infinity : v));
+  if (known.length === 0) return null;
+  const sorted = known.toSorted((a, b) => a - b);
+  return byMedian ? sorted[sorted.length >> 1] : sorted[sorted.length - 1];
+}
 
 /** The first of the small instances, smallest first, on which the printed form fails; else the worst of those seen. */
 async function counterexampleOf(
@@ -47,7 +50,12 @@ export async function judge(claim: Claim, device: Device, seed: number, count: n
   ];
   const seen: { file: ConvexFile; measured: Measurement }[] = [];
   for (const file of files) seen.push({ file, measured: await measureOn(claim, file, device) });
-  const of = (key: 'printed' | 'corrected' | 'control'): number | null => worst(seen.map((s) => s.measured[key]));
+  const byMedian = claim.byMedian === true;
+  const of = (key: 'printed' | 'corrected' | 'control'): number | null =>
+    summary(
+      seen.map((s) => s.measured[key]),
+      byMedian,
+    );
   const tolerance = toleranceOn(claim, device);
   const [printed, corrected, control] = [of('printed') ?? Infinity, of('corrected'), of('control')];
   const verdict = verdictOf(tolerance, printed, corrected);
@@ -56,6 +64,7 @@ export async function judge(claim: Claim, device: Device, seed: number, count: n
     ...{ id, place, symbol, statement, correction, erratum, verdict, expected, tolerance },
     agrees: verdict === expected && (control === null || control > tolerance),
     instances: files.length,
+    byMedian,
     worst: { printed, corrected, control },
     counterexample: verdict === 'holds' ? null : await counterexampleOf(claim, device, seen),
   };

@@ -188,6 +188,7 @@ async function editError(setting: Setting, device: Parameters<typeof settle>[1],
 
 export const orderClaim: Claim = {
   id: 'prop-removal-order',
+  byMedian: true,
   place: 'App. D, "ε = −1, ζ = 0 estimates retraining"',
   symbol: '‖θ̃ − θ*‖/‖θ* − θ̂‖',
   statement: 'The edit approaches retraining as δ grows, its relative error falling like 1/δ, with the printed Neg.',
