@@ -138,7 +138,7 @@ describe('a bad file', () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     const complaints = stderr.split('\n').filter((line) => line.startsWith('ecif:'));
     expect(complaints).toHaveLength(1);
-    expect(complaints[0]).toContain('cut.json: not JSON');
+    expect(complaints[0]).toContain('cut.json: JSON: not JSON');
     expect((await runCli(['conformance', join(folder, 'none.json'), '--device', 'cpu'])).code).toBe(2);
   });
 });
