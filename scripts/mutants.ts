@@ -88,8 +88,8 @@ const MUTANTS: readonly Mutant[] = [
     file: 'terms.ts',
     changes: [
       [
-        'const kept = affine(e, -1, 1);\n  const part = (axis: 0 | 1): Tensor => {',
-        'const kept = e;\n  const part = (axis: 0 | 1): Tensor => {',
+        "if (form === 'corrected') return sum(mul(kept, exp(logP)))",
+        "if (form === 'corrected') return sum(mul(e, exp(logP)))",
       ],
     ],
     proof: 'eq-neg-taylor',
