@@ -8,7 +8,7 @@ import { hessian } from '../autodiff/curvature.ts';
 import { Flat } from '../autodiff/flat.ts';
 import { sub } from '../autodiff/ops/binary.ts';
 import { disposeTree, scope, type Tensor } from '../autodiff/tensor.ts';
-import { grad, linearize } from '../autodiff/transforms.ts';
+import { grad } from '../autodiff/transforms.ts';
 import { type Cholesky, cholesky, choleskySolve } from '../linalg/cholesky.ts';
 import { symmetricEigen } from '../linalg/symmetric-eigen.ts';
 import { negOf } from './influence.ts';
@@ -16,6 +16,7 @@ import { type Model, similarities } from '../models/model.ts';
 import { type Problem, totalLoss } from './objective.ts';
 import { lossWithout } from './removal.ts';
 import { normalSeg, type Seg } from './seg.ts';
+import { tangentsOf, unitTangents } from './sweep.ts';
 
 type Vector = Float64Array;
 
@@ -45,28 +46,19 @@ const psi = (r: number): number => (r < 1e-4 ? r / 2 + (r * r) / 6 : (Math.expm1
  * and then column k.
  */
 export async function termFeatures<T, B>({ model, batches }: Problem<T, B>, theta: T, seg: Seg): Promise<Vector[][][]> {
-  const flat = new Flat(theta);
   const set = normalSeg(seg, batches.length);
   await requireLinear(model, theta, batches[0]);
+  const units = unitTangents(theta);
   const terms: Vector[][][] = [];
   for (const [m, members] of batches.entries()) {
-    const lin = scope(() => linearize((t: T) => similarities(model, t, members), theta));
-    const size = lin.value.shape[0];
-    const columns: ArrayLike<number>[] = [];
-    for (let i = 0; i < flat.size; i++) {
-      const unit = new Float64Array(flat.size);
-      unit[i] = 1;
-      const column = scope(() => lin.push(flat.toTree(unit)));
-      columns.push(await column.data());
-      column.dispose();
-    }
-    lin.dispose();
-    disposeTree(lin.value);
+    const { s: columns } = await tangentsOf((t: T) => ({ s: similarities(model, t, members) }), theta, units);
+    const size = Math.sqrt(columns[0].length);
     const feature = (k: number, j: number): Vector => Float64Array.from(columns, (c) => c[k * size + j]);
     const removed = set.find(({ batch }) => batch === m)?.positions ?? [];
     const kept = Array.from({ length: size }, (_, i) => i).filter((i) => !removed.includes(i));
     terms.push(kept.flatMap((k) => [kept.map((j) => feature(k, j)), kept.map((j) => feature(j, k))]));
   }
+  disposeTree(units);
   return terms;
 }
 
@@ -149,12 +141,17 @@ function localOf({ gradient, hessian: matrix, terms }: LossAt): Local {
   };
 }
 
-async function lossAt<T, B>(problem: Problem<T, B>, theta: T, seg: Seg): Promise<LossAt> {
+async function lossAt<T, B>(
+  problem: Problem<T, B>,
+  theta: T,
+  seg: Seg,
+  terms: readonly (readonly Vector[])[],
+): Promise<LossAt> {
   const f = lossWithout(problem, seg);
   return {
     gradient: await new Flat(theta).read(() => grad(f)(theta)),
     hessian: (await hessian(f, theta)).matrix,
-    terms: (await termFeatures(problem, theta, seg)).flat(),
+    terms,
   };
 }
 
@@ -195,7 +192,7 @@ export function priorBoundsFrom(after: LossAt, before: Vector, gap: Vector, deca
 export async function priorBounds<T, B>(problem: Problem<T, B>, theta: T, seg: Seg): Promise<PriorBounds> {
   const gap = (t: T): Tensor => sub(negOf(problem, seg, 'exact')(t), negOf(problem, seg, 'corrected')(t));
   return priorBoundsFrom(
-    await lossAt(problem, theta, seg),
+    await lossAt(problem, theta, seg, (await termFeatures(problem, theta, seg)).flat()),
     (await hessian(totalLoss(problem), theta)).matrix,
     await new Flat(theta).read(() => grad(gap)(theta)),
     problem.decay,
@@ -230,4 +227,17 @@ export function certificatesFrom(at: LossAt, decay: number): Certificates {
  * @example const { p3 } = await certificates(problem, edited, seg);
  */
 export const certificates = async <T, B>(problem: Problem<T, B>, theta: T, seg: Seg): Promise<Certificates> =>
-  certificatesFrom(await lossAt(problem, theta, seg), problem.decay);
+  (await certifierOf(problem, theta, seg))(theta);
+
+/**
+ * {@link certificates} for several edits of one removal: the features of a linear S are those of every θ, found once.
+ * @param theta any parameters of the model
+ */
+export async function certifierOf<T, B>(
+  problem: Problem<T, B>,
+  theta: T,
+  seg: Seg,
+): Promise<(edited: T) => Promise<Certificates>> {
+  const terms = (await termFeatures(problem, theta, seg)).flat();
+  return async (edited) => certificatesFrom(await lossAt(problem, edited, seg, terms), problem.decay);
+}

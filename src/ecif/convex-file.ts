@@ -4,6 +4,7 @@ import { EcifError } from '../array/errors.ts';
 import { tensor } from '../autodiff/tensor.ts';
 import type { Device } from '../device/open.ts';
 import { type Bilinear, bilinear } from '../models/bilinear.ts';
+import { bad } from '../models/clip/formats/fields.ts';
 import type { PairBatch } from '../models/model.ts';
 import type { Problem } from './objective.ts';
 import { zeros } from '../autodiff/ops/layout.ts';
@@ -32,11 +33,6 @@ const MOST = { parameters: 400, batch: 256 };
 /** Sizes beyond which products overflow. */
 const LARGEST = 1e30;
 const SMALLEST = 1e-30;
-
-/** Complains about one field of one file. */
-function bad(file: string, field: string, found: string, fix: string): never {
-  throw new EcifError(`${file}: ${field}: ${found}; ${fix}`);
-}
 
 function positive(file: string, json: Json, field: string): number {
   const value = json[field];

@@ -68,9 +68,8 @@ function logSumExp(v: readonly number[]): number {
   return top + Math.log(v.reduce((t, x) => t + Math.exp(x - top), 0));
 }
 
-/** −log(1 − P) − P from logits, P the share of `of` among all. */
-function gapOf(logits: readonly number[], of: number): number {
-  const all = logSumExp(logits);
+/** −log(1 − P) − P from logits, P the share of `of` among all, `all` their log-sum-exp. */
+function gapOf(logits: readonly number[], all: number, of: number): number {
   const p = Math.exp(logits[of] - all);
   return p < 0.5 ? -Math.log1p(-p) - p : all - logSumExp(logits.filter((_, j) => j !== of)) - p;
 }
@@ -96,13 +95,14 @@ export async function flagPairs<T, B>(
     disposeTree(made);
     const at = (i: number, j: number): number => s[i * count + j];
     const all = Array.from({ length: count }, (_, i) => i);
+    const anchors = all.flatMap((k) =>
+      [all.map((j) => at(k, j)), all.map((j) => at(j, k))].map((logits) => ({ k, logits, sum: logSumExp(logits) })),
+    );
     for (const position of all) {
-      const others = all.filter((k) => k !== position);
-      const gap = others.reduce((worst, k) => {
-        const row = all.map((j) => at(k, j));
-        const column = all.map((j) => at(j, k));
-        return Math.max(worst, gapOf(row, position), gapOf(column, position));
-      }, 0);
+      const gap = anchors.reduce(
+        (worst, { k, logits, sum }) => (k === position ? worst : Math.max(worst, gapOf(logits, sum, position))),
+        0,
+      );
       flags.push({
         ...{ batch, position, gap, unreliable: gap > limit },
         sameText: twinsOf(u, count, position, epsilon),

@@ -3,7 +3,7 @@
 import { distance, norm } from '../array/vector.ts';
 import { Flat } from '../autodiff/flat.ts';
 import { disposeTree, itemOf, scope, type Tensor } from '../autodiff/tensor.ts';
-import { certificates, type Certificates } from './bounds.ts';
+import { type Certificates, certifierOf } from './bounds.ts';
 import type { Problem } from './objective.ts';
 import {
   type ModelRemoval,
@@ -83,6 +83,7 @@ export async function estimateAll<T, B>(
   const [truth, start] = [await flat.toVector(retrained), await flat.toVector(theta)];
   const change = distance(truth, start);
   const noise = 1e3 * flat.device.epsilon * Math.max(1, norm(start));
+  const certify = await certifierOf(problem, theta, seg);
   const estimates: Estimate[] = [];
   const runs: Record<string, (removal: ModelRemoval<T>) => Promise<T | null>> = {
     ...RUNGS,
@@ -98,7 +99,7 @@ export async function estimateAll<T, B>(
       parameterError: change > noise ? error / change : null,
       evaluationChange: (await valueAt(edited)) - before,
       distance: error,
-      certificates: await certificates(problem, edited, seg),
+      certificates: await certify(edited),
     });
     if (edited !== theta) disposeTree(edited);
   }

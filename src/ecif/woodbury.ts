@@ -27,8 +27,8 @@ export interface BatchSolves<T> {
   readonly batches: readonly { readonly batch: number; readonly side: number; readonly values: Vector }[];
   /** Row i: H⁻¹·Jᵀ·e_i, with J = ∂S/∂θ, S of the batches one after the other. */
   readonly solved: readonly Vector[];
-  /** J·H⁻¹·Jᵀ. */
-  readonly gram: Vector;
+  /** (J·H⁻¹·Jᵀ)^½. */
+  readonly root: Vector;
 }
 
 /**
@@ -77,7 +77,7 @@ export async function prepareBatches<T, B>(
   disposeTree([back.value, forward.value]);
   back.dispose();
   forward.dispose();
-  return { theta, batches, solved, gram };
+  return { theta, batches, solved, root: squareRoot(gram, size) };
 }
 
 /** 1 at one place of a tensor of this shape, 0 elsewhere; a place outside is none. */
@@ -151,7 +151,7 @@ export async function removeWoodbury<T>(
   if (!(rank >= 0)) throw new EcifError(`removeWoodbury: rank ${rank}; take a number ≥ 0`);
   const n = prepared.solved.length;
   const { r, k } = await lostOnSimilarities(prepared, seg);
-  const root = squareRoot(prepared.gram, n);
+  const { root } = prepared;
   const { values, vectors } = symmetricEigen(matMul(root, matMul(k, root, n), n), n);
   const strongest = [...values.keys()].toSorted((a, b) => Math.abs(values[b]) - Math.abs(values[a])).slice(0, rank);
   const right = matVec(root, r, n);

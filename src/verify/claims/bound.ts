@@ -320,14 +320,13 @@ export const theoremClaim: Claim = {
   async measure(setting) {
     const { problem, theta, seg, read } = setting;
     const edited = await removeLinear(removal(setting), 'corrected');
+    const { p3 } = await certificates(problem, edited, seg);
     const at = await read(() => edited);
     const surrogate = await minimise(surrogateLoss(problem, seg, 'corrected'), theta, { indefinite: 'reflect' });
     const toSurrogate = distance(at, await read(() => surrogate.theta));
     const error = distance(at, retrained(setting));
     const { total } = await printedTheorem(problem, theta, seg, scannedConstants(setting));
     const { lipschitz, selfConcordant } = await priorBounds(problem, theta, seg);
-    const again = await removeLinear(removal(setting), 'corrected');
-    const { p3 } = await certificates(problem, again, seg);
     return {
       printed: beyond(toSurrogate, total),
       corrected: Math.max(beyond(error, lipschitz), beyond(error, selfConcordant)),

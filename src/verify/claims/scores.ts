@@ -257,10 +257,11 @@ export const algorithm3Claim: Claim = {
     const truth = dot(selfGradientPlain(setting), removalDerivative(setting));
     const { positive, negative } = await influences(setting, 'corrected');
     const influence = { positiveIF: positive, negativeIF: negative };
+    const corrected = await algorithm3Corrected(influence, problem.model, theta, validation);
     return {
       printed: await errorOr(() => algorithm3Printed(influence, problem.model, theta, validation), truth),
-      corrected: off(await algorithm3Corrected(influence, problem.model, theta, validation), truth),
-      control: off(-(await algorithm3Corrected(influence, problem.model, theta, validation)), truth),
+      corrected: off(corrected, truth),
+      control: off(-corrected, truth),
       note: "a pair of D' has cos ≤ 0, where the logarithm is undefined, or the sign is the other one",
     };
   },
@@ -280,11 +281,12 @@ export const algorithm5Claim: Claim = {
     const { problem, theta, validation } = setting;
     const { positive: p, negative: n } = await influences(setting, 'corrected');
     const influence = { positiveIF: p, negativeIF: n };
-    const truth = constrainedMaximum(p, n, selfGradientPlain(setting));
+    const own = selfGradientPlain(setting);
+    const truth = constrainedMaximum(p, n, own);
     return {
       printed: await errorOr(() => algorithm5Printed(influence, problem.model, theta, validation), truth),
       corrected: off(await algorithm5Corrected(influence, problem.model, theta, validation), truth),
-      control: off(norm(selfGradientPlain(setting)), truth),
+      control: off(norm(own), truth),
       note: "a pair of D' has cos ≤ 0, where the logarithm is undefined, or the norm is the wrong one",
     };
   },
