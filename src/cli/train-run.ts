@@ -9,10 +9,11 @@ import type { Device } from '../device/open.ts';
 import { saveFile } from '../models/clip/files.node.ts';
 import type { Adapter } from '../models/clip/lora.ts';
 import { countOf, loadCheckpoint, saveCheckpoint } from '../models/clip/train-checkpoint.node.ts';
-import { gradientNorm, type PartitionedLoss, settle } from '../models/clip/train-objective.ts';
 import { streamOf } from '../models/clip/train-streams.ts';
 import { DivergedError, type StepRecord, train, type TrainState } from '../models/clip/train.ts';
 import { rateAt } from '../models/schedule.ts';
+import { settle } from '../models/settle.ts';
+import { gradientNorm, type StreamedLoss } from '../models/streamed.ts';
 import { readyPairs } from './pairs.ts';
 import type { Progress } from './progress.ts';
 import { beginFolder, cutLog, datasetHash, logStep, readRun, runFile, type RunRecord, writeRun } from './run-folder.ts';
@@ -127,7 +128,7 @@ async function runEnd(run: Run, theta: Adapter): Promise<{ theta: Adapter; norms
   const { settings, task, centre, device, progress } = run;
   const all = recorded(run);
   const tolerance = settings['to-stationarity'];
-  const loss: PartitionedLoss<Adapter, unknown> = {
+  const loss: StreamedLoss<Adapter, unknown> = {
     model: task.still,
     partitions: tolerance === undefined ? all.slice(-1) : all,
     batch: (rows) => task.plain(rows),

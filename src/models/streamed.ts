@@ -1,0 +1,97 @@
+// An objective over many batches, one of them in memory at a time: value, gradient, Hessian and Gauss-Newton products.
+
+import { ggnvp, hvp } from '../autodiff/curvature.ts';
+import { contrastive } from '../autodiff/ops/contrastive.ts';
+import { disposeTree, scope, type Tensor } from '../autodiff/tensor.ts';
+import { valueAndGrad } from '../autodiff/transforms.ts';
+import type { Evaluation, Objective } from '../linalg/space.ts';
+import { treeSpace } from '../linalg/tree-space.ts';
+import { batchLoss, type Model, similarities } from './model.ts';
+
+/** The mean over partitions of Σ L_Batch, plus δ/2·‖θ − θ₀‖². */
+export interface StreamedLoss<T, B> {
+  readonly model: Model<T, B>;
+  /** Rows of the batches of every partition. */
+  readonly partitions: readonly (readonly Uint32Array[])[];
+  /** Pairs on the device; given back after use. */
+  batch(rows: Uint32Array): Promise<B>;
+  /** δ ≥ 0 */
+  readonly l2: number;
+  /** θ₀; 0 unless given. */
+  readonly centre?: T | undefined;
+}
+
+/** Σ over batches of trees that `f` makes, each divided by the number of partitions, and the sum of its numbers. */
+async function overBatches<T, B>(
+  { partitions, batch }: StreamedLoss<T, B>,
+  zero: T,
+  f: (batch: B) => { value: Tensor | null; tree: T },
+): Promise<{ value: number; tree: T }> {
+  const space = treeSpace<T>();
+  let [value, tree] = [0, space.zeros(zero)];
+  for (const rows of partitions.flat()) {
+    const pairs = await batch(rows);
+    const made = scope(() => f(pairs));
+    const next = space.combine([1, 1 / partitions.length], [tree, made.tree]);
+    if (made.value !== null) value += (await made.value.item()) / partitions.length;
+    disposeTree([made.value, made.tree, pairs, tree]);
+    tree = next;
+  }
+  return { value, tree };
+}
+
+/** θ − θ₀, a new tree. */
+function offset<T>(theta: T, centre: T | undefined): T {
+  const space = treeSpace<T>();
+  return centre === undefined ? space.combine([1], [theta]) : space.combine([1, -1], [theta, centre]);
+}
+
+/** Value and gradient of the objective. */
+export const objectiveOf =
+  <T, B>(loss: StreamedLoss<T, B>): Objective<T> =>
+  async (theta): Promise<Evaluation<T>> => {
+    const space = treeSpace<T>();
+    const data = await overBatches(loss, theta, (batch) => {
+      const { value, grad } = valueAndGrad((t: T) => batchLoss(loss.model, t, batch))(theta);
+      return { value, tree: grad };
+    });
+    const pull = offset(theta, loss.centre);
+    const [length] = await space.dots([[pull, pull]]);
+    const gradient = space.combine([1, loss.l2], [data.tree, pull]);
+    space.release(data.tree, pull);
+    return { value: data.value + (loss.l2 / 2) * length, gradient };
+  };
+
+/** A product of the objective's curvature at θ with v. */
+export type CurvatureProduct<T> = (theta: T, v: T) => Promise<T>;
+
+/** Σ over batches of what `f` makes, plus δ·v. */
+const curvature =
+  <T, B>(loss: StreamedLoss<T, B>, f: (theta: T, v: T, batch: B) => T): CurvatureProduct<T> =>
+  async (theta, v) => {
+    const space = treeSpace<T>();
+    const { tree } = await overBatches(loss, theta, (batch) => ({ value: null, tree: f(theta, v, batch) }));
+    const product = space.combine([1, loss.l2], [tree, v]);
+    space.release(tree);
+    return product;
+  };
+
+/** H·v of the objective. */
+export const hessianProduct = <T, B>(loss: StreamedLoss<T, B>): CurvatureProduct<T> =>
+  curvature(loss, (theta, v, batch) => hvp((t: T) => batchLoss(loss.model, t, batch), theta, v));
+
+/** (Σ Jᵀ·∇²L_Batch(S)·J + δ)·v, J being the derivative of the similarities: positive definite for every δ > 0. */
+export const gaussNewtonProduct = <T, B>(loss: StreamedLoss<T, B>): CurvatureProduct<T> =>
+  curvature(loss, (theta, v, batch) => ggnvp((t: T) => similarities(loss.model, t, batch), contrastive, theta, v));
+
+/** ‖∇F(θ)‖ and F(θ). */
+export async function gradientNorm<T, B>(
+  loss: StreamedLoss<T, B>,
+  theta: T,
+): Promise<{ value: number; norm: number }> {
+  const space = treeSpace<T>();
+  const { value, gradient } = await objectiveOf(loss)(theta);
+  const [square] = await space.dots([[gradient, gradient]]);
+  space.release(gradient);
+  return { value, norm: Math.sqrt(square) };
+}
