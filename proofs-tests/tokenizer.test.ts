@@ -17,7 +17,8 @@ import {
 } from '../src/models/clip/formats/vocabulary.ts';
 import { readTokenizer } from '../src/models/clip/hf-directory.ts';
 import { cleanText, createTokenizer } from '../src/models/clip/tokenizer.ts';
-import { clipVocabulary, clipVocabularyText } from './support/clip-vocabulary.ts';
+import { clipVocabularyText } from '../src/data/clip-vocabulary.node.ts';
+import { clipVocabulary } from './support/clip-vocabulary.ts';
 
 const vectors = JSON.parse(readFileSync(new URL('./vectors/tokenizer/vectors.json', import.meta.url), 'utf8')) as {
   contextLength: number;

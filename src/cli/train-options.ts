@@ -6,6 +6,22 @@ import { type OptionSpecs, type OptionValues, UsageError } from './args.ts';
 
 const most32 = 2 ** 32 - 1;
 
+/** What an adapter is. */
+export const LORA_OPTIONS = {
+  rank: { kind: 'number', whole: true, least: 1, default: 8, help: 'rank of the LoRA updates' },
+  alpha: { kind: 'number', least: 1e-9, default: 16, help: 'LoRA alpha; the updates are scaled by alpha/rank' },
+  targets: {
+    kind: 'text',
+    label: 'LIST',
+    default: 'q_proj,v_proj',
+    help: `modules to adapt, of ${LORA_TARGETS.join(',')}`,
+  },
+  'text-layers': { kind: 'text', label: 'LIST', default: 'all', help: 'layers to adapt: all, none, 0,2-4 or last:2' },
+  'vision-layers': { kind: 'text', label: 'LIST', default: 'all', help: 'layers to adapt: all, none, 0,2-4 or last:2' },
+  dropout: { kind: 'number', least: 0, most: 0.99, default: 0, help: 'share of the LoRA inputs that is dropped' },
+  'root-scaling': { kind: 'flag', help: 'scale by alpha/√rank' },
+} as const satisfies OptionSpecs;
+
 /** What is trained, and from where. */
 const MODEL_OPTIONS = {
   model: { kind: 'text', label: 'DIR', help: 'CLIP folder to adapt with LoRA' },
@@ -22,18 +38,7 @@ const MODEL_OPTIONS = {
     default: 'a photo of a {}',
     help: 'caption of a class, where DATA is a folder',
   },
-  rank: { kind: 'number', whole: true, least: 1, default: 8, help: 'rank of the LoRA updates' },
-  alpha: { kind: 'number', least: 1e-9, default: 16, help: 'LoRA alpha; the updates are scaled by alpha/rank' },
-  targets: {
-    kind: 'text',
-    label: 'LIST',
-    default: 'q_proj,v_proj',
-    help: `modules to adapt, of ${LORA_TARGETS.join(',')}`,
-  },
-  'text-layers': { kind: 'text', label: 'LIST', default: 'all', help: 'layers to adapt: all, none, 0,2-4 or last:2' },
-  'vision-layers': { kind: 'text', label: 'LIST', default: 'all', help: 'layers to adapt: all, none, 0,2-4 or last:2' },
-  dropout: { kind: 'number', least: 0, most: 0.99, default: 0, help: 'share of the LoRA inputs that is dropped' },
-  'root-scaling': { kind: 'flag', help: 'scale by alpha/√rank' },
+  ...LORA_OPTIONS,
   temperature: { kind: 'flag', help: 'train the temperature with the adapter' },
 } as const satisfies OptionSpecs;
 
@@ -123,7 +128,7 @@ export function parseLayers(option: string, text: string, count: number): number
 }
 
 /** The modules that the options choose. */
-export function loraOf(config: ClipConfig, settings: TrainSettings): Lora {
+export function loraOf(config: ClipConfig, settings: OptionValues<typeof LORA_OPTIONS>): Lora {
   const layers = (tower: TowerName): number[] =>
     parseLayers(`${tower}-layers`, settings[`${tower}-layers`], config[tower].layers);
   return chooseLora(config, {
