@@ -68,11 +68,19 @@ export {
   valueAndGrad,
   vjp,
 } from './autodiff/transforms.ts';
+export { captionOf, type Dataset, type DatasetRow, parseDataset } from './data/dataset.ts';
+export { drawPartition, type Partition } from './data/partitions.ts';
 export * from './linalg/index.ts';
 export { type Bilinear, bilinear } from './models/bilinear.ts';
+export * from './models/clip/index.ts';
+export { Trainer, type StepResult, type TrainerOptions } from './models/fit.ts';
 export { initLinearTwoTower, type LinearTwoTower, linearTwoTower } from './models/linear-two-tower.ts';
 export { batchLoss, type Embeddings, type Model, type PairBatch, similarities } from './models/model.ts';
+export { type AdamState } from './models/optimizer.ts';
+export { captionRecall, type Recall, type Retrieval, retrieval } from './models/retrieval.ts';
+export { rateAt, type Schedule } from './models/schedule.ts';
 export { logScale, trainedTemperature, type WithTemperature } from './models/temperature.ts';
+export { type ClassResult, zeroShot, type ZeroShot } from './models/zero-shot.ts';
 export * from './ecif/algorithms.ts';
 export {
   type Certificates,
