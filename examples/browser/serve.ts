@@ -1,4 +1,5 @@
 // npm run example:browser: bundles the page and serves it, with the small CLIP beside it, on this machine alone.
+// PORT=8080 chooses the port; any that is free unless told.
 
 import { readFile } from 'node:fs/promises';
 import { createServer, type Server, type ServerResponse } from 'node:http';
@@ -10,7 +11,6 @@ import { build } from 'esbuild';
 const HERE = fileURLToPath(new URL('./', import.meta.url));
 const MODEL = fileURLToPath(new URL('../../models/small-clip/', import.meta.url));
 const SAMPLE = createRequire(import.meta.url).resolve('@twemoji/svg/2764.svg');
-const PORT = 8321;
 
 /** Every path that is answered: nothing else is read, so that no path leads out of these folders. */
 const FILES: Readonly<Record<string, readonly [file: string, type: string]>> = {
@@ -74,6 +74,6 @@ export async function servePage(port = 0): Promise<{ url: string; server: Server
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const { url } = await servePage(Number(process.env.PORT ?? PORT));
+  const { url } = await servePage(Number(process.env.PORT ?? 0));
   console.log(`${url}   (Ctrl-C ends it)`);
 }
