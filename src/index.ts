@@ -126,3 +126,55 @@ export {
   zetaLoss,
 } from './ecif/terms.ts';
 export { type BatchSolves, prepareBatches, removeWoodbury, type WoodburyRemoval } from './ecif/woodbury.ts';
+export { type Brittleness, brittleness, type BrittlenessStep } from './ecif/metrics/brittleness.ts';
+export {
+  type Compared,
+  compareMethods,
+  type Metric,
+  permuted,
+  permutedControl,
+  type PermutedControl,
+} from './ecif/metrics/controls.ts';
+export { linearDatamodelling } from './ecif/metrics/datamodel.ts';
+export {
+  auroc,
+  averagePrecision,
+  chancePrecision,
+  detectionCurve,
+  type DetectionPoint,
+  inspect,
+  type Inspection,
+  type Labels,
+} from './ecif/metrics/detection.ts';
+export type { Amount, End, Numbers } from './ecif/metrics/input.ts';
+export {
+  bootstrapInterval,
+  type BootstrapInterval,
+  type BootstrapOptions,
+  type Interval,
+  studentFactor,
+  studentInterval,
+  summarise,
+  type Summary,
+} from './ecif/metrics/interval.ts';
+export { leaveOneOut, type LeaveOutCorrelation, leaveOutCorrelation } from './ecif/metrics/leave-out.ts';
+export { kendall, midranks, orderBy, pearson, spearman } from './ecif/metrics/ranks.ts';
+export {
+  areaBelow,
+  removalCurve,
+  type RemovalCurve,
+  removalCurves,
+  type RemovalCurves,
+  type RemovalPoint,
+} from './ecif/metrics/removal-curve.ts';
+export { createTopK, mergeTopK, type Scored, type TopK } from './ecif/metrics/selection.ts';
+export {
+  correlateOutcomes,
+  drawSubsets,
+  type Outcome,
+  outcomesOf,
+  predictedChanges,
+  type Subset,
+  subsetWithout,
+  type TargetCorrelations,
+} from './ecif/metrics/subsets.ts';
