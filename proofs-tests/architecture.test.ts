@@ -23,6 +23,7 @@ const ROOMS: Record<string, readonly string[]> = {
   report: [...library, 'verify'],
   cli: [...library, 'verify', 'report', 'index.ts'],
   'index.ts': library,
+  'node.ts': library,
 };
 
 const IMPORT = /(?<![\w.])(?:import|export)\s(?:[^'"`;]*?\sfrom\s*)?['"]([^'"]+)['"]|\bimport\s*\(\s*['"]([^'"]+)['"]/g;
@@ -34,9 +35,8 @@ function violations(file: string, text: string): string[] {
   const room = file.split('/')[0];
   const allowed = ROOMS[room];
   if (!allowed) return [`${file}: src/${room} is no room of the house; add it to the table in this test`];
-  const imports = [...code.matchAll(IMPORT)].map((m) => m[1] ?? m[2]);
   const found: string[] = [];
-  for (const specifier of imports) {
+  for (const specifier of importsOf(text)) {
     if (specifier.startsWith('.')) {
       const target = normalize(join(file, '..', specifier)).split('/')[0];
       if (target !== room && !allowed.includes(target)) {
@@ -50,6 +50,23 @@ function violations(file: string, text: string): string[] {
   if (dom && !NODE_ALLOWED.test(file)) found.push(`${file}: touches ${dom[1]}; keep the DOM in web/`);
   return found;
 }
+
+const importsOf = (text: string): string[] => [...stripComments(text).matchAll(IMPORT)].map((m) => m[1] ?? m[2]);
+
+/** Every file an entry leads to, itself among them, and every package; `read` gives the text of a file. */
+function reachable(entry: string, read: (file: string) => string): string[] {
+  const seen = new Set([entry]);
+  for (const file of seen) {
+    if (!file.endsWith('.ts')) continue;
+    for (const specifier of importsOf(read(file))) {
+      seen.add(specifier.startsWith('.') ? normalize(join(file, '..', specifier)) : specifier);
+    }
+  }
+  return [...seen];
+}
+
+/** What a browser cannot load. */
+const nodeOnly = (name: string): boolean => name.endsWith('.node.ts') || isNode(name);
 
 function isNode(specifier: string): boolean {
   return specifier.startsWith('node:') || builtinModules.includes(specifier.split('/')[0]);
@@ -70,6 +87,14 @@ describe('architecture', () => {
 
   it('has imports that point one way and no Node or DOM in the core', () => {
     expect(files.flatMap((f) => violations(f, readFileSync(join(src, f), 'utf8')))).toEqual([]);
+  });
+
+  it('keeps Node out of the main entry, and in the one for Node', () => {
+    const read = (file: string): string => readFileSync(join(src, file), 'utf8');
+    const main = reachable('index.ts', read);
+    expect(main.length).toBeGreaterThan(100);
+    expect(main.filter(nodeOnly)).toEqual([]);
+    expect(reachable('node.ts', read).filter(nodeOnly)).toContain('node:fs/promises');
   });
 });
 
@@ -92,6 +117,15 @@ describe('the architecture checker', () => {
     ['gui/panel.ts', ``],
   ])('refuses in %s: %s', (file, text) => {
     expect(violations(file, text)).toHaveLength(1);
+  });
+
+  it('follows imports to what a browser cannot load', () => {
+    const tree: Record<string, string> = {
+      'index.ts': `export { a } from './models/a.ts';`,
+      'models/a.ts': `import { b } from '../data/b.node.ts';\nexport * from '../index.ts';`,
+      'data/b.node.ts': `import fs from 'node:fs';`,
+    };
+    expect(reachable('index.ts', (file) => tree[file]).filter(nodeOnly)).toEqual(['data/b.node.ts', 'node:fs']);
   });
 
   it.each([

@@ -1,6 +1,8 @@
 // A Hugging Face CLIP folder and a PEFT adapter, on disk and in memory: read, written, refused; and the memory they take.
 
 import { execFileSync } from 'node:child_process';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { EcifError } from '../src/array/errors.ts';
-import { blobSource, bytesFolder, bytesSource, isPlainName } from '../src/models/clip/byte-source.ts';
+import { blobFolder, blobSource, bytesFolder, bytesSource, isPlainName } from '../src/models/clip/byte-source.ts';
 import { type FileFolder, fileFolder, fileSource, saveFile, saveSafetensors } from '../src/models/clip/files.node.ts';
 import { openAdapterDirectory, openClipDirectory, openClipWeights } from '../src/models/clip/hf-directory.ts';
 import { saveAdapter, saveClip } from '../src/models/clip/hf-directory.node.ts';
@@ -18,6 +20,7 @@ import {
   type Safetensors,
   writeSafetensors,
 } from '../src/models/clip/safetensors.ts';
+import { type FetchProgress, urlFolder } from '../src/models/clip/url-folder.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'ecif-clip-'));
 afterAll(() => rmSync(scratch, { recursive: true }));
@@ -299,9 +302,79 @@ describe('files', () => {
     expect([...(await file.values('logit_scale'))]).toEqual([2]);
   });
 
+  it('of the browser make a folder', async () => {
+    const blobs = Object.fromEntries(Object.entries(files).map(([name, bytes]) => [name, new Blob([bytes])]));
+    const { config, weights } = await openClipDirectory(blobFolder('m', blobs));
+    expect([config.projection, weights.source]).toEqual([16, 'm/model.safetensors']);
+    expect(await blobFolder('m', blobs).open('toString')).toBeNull();
+  });
+
   it('have plain names', () => {
     expect(['a.json', 'model-00001-of-00002.safetensors'].every(isPlainName)).toBe(true);
     expect(['', '.', '..', '.hidden', 'a/b', 'a\\b', 'c:d', 'a\n', 'x'.repeat(256)].some(isPlainName)).toBe(false);
+  });
+});
+
+describe('a folder on a server', () => {
+  /** Serves the tiny model under /m/, and answers 503 for busy.json; every path asked for is noted. */
+  async function withServer(use: (url: string, asked: string[]) => Promise<void>): Promise<void> {
+    const asked: string[] = [];
+    const content = new Map<string, Uint8Array>(Object.entries(files));
+    const server = createServer(({ url = '' }, response) => {
+      asked.push(url);
+      const bytes = content.get(url.replace('/m/', ''));
+      response.statusCode = bytes !== undefined ? 200 : url.includes('busy') ? 503 : 404;
+      response.end(bytes ?? '');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    try {
+      await use(`http://127.0.0.1:${(server.address() as AddressInfo).port}/m`, asked);
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  }
+
+  it('is the same as on disk, each file fetched once', async () => {
+    await withServer(async (url, asked) => {
+      const pieces: FetchProgress[] = [];
+      const folder = urlFolder(url, { onProgress: (piece) => pieces.push(piece) });
+      const { weights } = await openClipDirectory(folder);
+      expect(await allOf(weights)).toEqual(await allOf(await openClipWeights(bytesFolder('m', files))));
+      const again = await folder.open('config.json');
+      expect(await again?.read(0, again.size)).toEqual(files['config.json']);
+      expect(asked.toSorted()).toEqual(['/m/config.json', '/m/model.safetensors', '/m/preprocessor_config.json']);
+      const { length } = files['model.safetensors'];
+      expect(pieces.at(-1)).toEqual({
+        file: 'model.safetensors',
+        received: length,
+        total: expect.toBeOneOf([length, null]),
+      });
+    });
+  });
+
+  it('asks only for the files that are listed', async () => {
+    await withServer(async (url, asked) => {
+      const folder = urlFolder(`${url}/`, { files: ['config.json'] });
+      expect(await folder.open('model.safetensors')).toBeNull();
+      expect((await folder.open('config.json'))?.size).toBe(files['config.json'].length);
+      expect(asked).toEqual(['/m/config.json']);
+    });
+  });
+
+  it('has no file outside, and says what the server answered', async () => {
+    await withServer(async (url, asked) => {
+      const folder = urlFolder(url);
+      expect(await folder.open('none?.json')).toBeNull();
+      expect(asked).toEqual(['/m/none%3F.json']);
+      await expect(folder.open('../secret')).rejects.toThrow('"../secret" leaves the folder; name a file in it');
+      await expect(folder.open('busy.json')).rejects.toThrow(`${url}/busy.json: the server answers 503; check`);
+      await expect(folder.open('busy.json')).rejects.toThrow(EcifError);
+      expect(asked.filter((path) => path.includes('busy'))).toHaveLength(2);
+    });
+    await expect(urlFolder('http://127.0.0.1:1/').open('config.json')).rejects.toThrow(
+      /config\.json: cannot be fetched, /,
+    );
   });
 });
 

@@ -68,11 +68,19 @@ export {
   valueAndGrad,
   vjp,
 } from './autodiff/transforms.ts';
+export { captionOf, type Dataset, type DatasetRow, parseDataset } from './data/dataset.ts';
+export { drawPartition, type Partition } from './data/partitions.ts';
 export * from './linalg/index.ts';
 export { type Bilinear, bilinear } from './models/bilinear.ts';
+export * from './models/clip/index.ts';
+export { Trainer, type StepResult, type TrainerOptions } from './models/fit.ts';
 export { initLinearTwoTower, type LinearTwoTower, linearTwoTower } from './models/linear-two-tower.ts';
 export { batchLoss, type Embeddings, type Model, type PairBatch, similarities } from './models/model.ts';
+export { type AdamState } from './models/optimizer.ts';
+export { captionRecall, type Recall, type Retrieval, retrieval } from './models/retrieval.ts';
+export { rateAt, type Schedule } from './models/schedule.ts';
 export { logScale, trainedTemperature, type WithTemperature } from './models/temperature.ts';
+export { type ClassResult, zeroShot, type ZeroShot } from './models/zero-shot.ts';
 export * from './ecif/algorithms.ts';
 export {
   type Certificates,
@@ -126,3 +134,55 @@ export {
   zetaLoss,
 } from './ecif/terms.ts';
 export { type BatchSolves, prepareBatches, removeWoodbury, type WoodburyRemoval } from './ecif/woodbury.ts';
+export { type Brittleness, brittleness, type BrittlenessStep } from './ecif/metrics/brittleness.ts';
+export {
+  type Compared,
+  compareMethods,
+  type Metric,
+  permuted,
+  permutedControl,
+  type PermutedControl,
+} from './ecif/metrics/controls.ts';
+export { linearDatamodelling } from './ecif/metrics/datamodel.ts';
+export {
+  auroc,
+  averagePrecision,
+  chancePrecision,
+  detectionCurve,
+  type DetectionPoint,
+  inspect,
+  type Inspection,
+  type Labels,
+} from './ecif/metrics/detection.ts';
+export type { Amount, End, Numbers } from './ecif/metrics/input.ts';
+export {
+  bootstrapInterval,
+  type BootstrapInterval,
+  type BootstrapOptions,
+  type Interval,
+  studentFactor,
+  studentInterval,
+  summarise,
+  type Summary,
+} from './ecif/metrics/interval.ts';
+export { leaveOneOut, type LeaveOutCorrelation, leaveOutCorrelation } from './ecif/metrics/leave-out.ts';
+export { kendall, midranks, orderBy, pearson, spearman } from './ecif/metrics/ranks.ts';
+export {
+  areaBelow,
+  removalCurve,
+  type RemovalCurve,
+  removalCurves,
+  type RemovalCurves,
+  type RemovalPoint,
+} from './ecif/metrics/removal-curve.ts';
+export { createTopK, mergeTopK, type Scored, type TopK } from './ecif/metrics/selection.ts';
+export {
+  correlateOutcomes,
+  drawSubsets,
+  type Outcome,
+  outcomesOf,
+  predictedChanges,
+  type Subset,
+  subsetWithout,
+  type TargetCorrelations,
+} from './ecif/metrics/subsets.ts';

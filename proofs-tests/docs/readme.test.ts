@@ -1,7 +1,9 @@
-// The README says what the example prints, and its code runs.
+// The README says what the examples print, and its code runs.
 
 import { execFileSync } from 'node:child_process';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
@@ -40,21 +42,70 @@ describe('README', () => {
     expect(numbers(lines(top)[0])).toHaveLength(1);
   });
 
-  it('shows code that runs', () => {
-    const code = /```ts\n(import[\s\S]*?)```/.exec(readme)?.[1] ?? '';
+  it('shows what examples/embed.ts prints', () => {
+    const top = /```\n\$ npx tsx examples\/embed\.ts\n([\s\S]*?)```/.exec(readme)?.[1] ?? '';
+    const printed = run('examples/embed.ts');
+    const words = (text: string): string[] => text.split('\n').map((line) => line.replaceAll(/-?\d+\.\d+/g, ''));
+    const [shown, found] = [top, printed].map((text) => (text.match(/-?\d+\.\d+/g) ?? []).map(Number));
+    expect(words(printed).map((line) => line.trim())).toEqual(words(top).map((line) => line.trim()));
+    expect(shown).toHaveLength(10);
+    // Devices differ in float32, and numbers are rounded to one place or four.
+    found.forEach((x, i) => expect(Math.abs(x - shown[i])).toBeLessThanOrEqual(i % 2 === 0 ? 0.11 : 2e-4));
+  });
+
+  /** What the code block after a heading prints, `ecif` being these sources and the adapter going to `adapter`. */
+  function runBlock(heading: string, adapter = ''): string {
+    const code = new RegExp(`## ${heading}[\\s\\S]*?\`\`\`ts\\n(import[\\s\\S]*?)\`\`\``).exec(readme)?.[1] ?? '';
     const file = `${root}readme-example.generated.ts`;
-    writeFileSync(file, code.replace("from 'ecif'", "from './src/index.ts'"));
+    const local = code
+      .replace("from 'ecif'", "from './src/index.ts'")
+      .replace("from 'ecif/node'", "from './src/node.ts'");
+    writeFileSync(file, local.replace("'adapter'", JSON.stringify(adapter)));
     try {
-      const out = run(file);
-      expect(out).toMatch(/^\d+\.\d+ Float(32|64)Array\(4\)/);
+      return run(file);
     } finally {
       rmSync(file);
     }
+  }
+
+  it('shows code of the engine that runs', () => {
+    expect(runBlock('The engine')).toMatch(/^\d+\.\d+ Float(32|64)Array\(4\)/);
+  });
+
+  it('shows code of CLIP that runs, adapts and saves', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'ecif-readme-'));
+    try {
+      const printed = runBlock('CLIP', folder);
+      const [before, after] = numbers(printed);
+      const [shownBefore, shownAfter] = numbers(/\/\/ (loss .* → .*)\n/.exec(readme)?.[1] ?? '');
+      expect(before).toBeCloseTo(shownBefore, 1);
+      expect(after).toBeCloseTo(shownAfter, 1);
+      expect(after).toBeLessThan(before / 2);
+      expect(readdirSync(folder).toSorted()).toEqual(['adapter_config.json', 'adapter_model.safetensors']);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('quotes the recall that the summary of the small CLIP has', () => {
+    const summary = JSON.parse(readFileSync(`${root}models/small-clip/summary.json`, 'utf8')) as {
+      parameters: number;
+      heldOut: { retrieval: Record<'textToImage' | 'imageToText', { r1: number; r5: number; r10: number }> };
+    };
+    const { textToImage, imageToText } = summary.heldOut.retrieval;
+    for (const [label, { r1, r5, r10 }] of Object.entries({
+      'caption → image': textToImage,
+      'image → caption': imageToText,
+    })) {
+      const row = new RegExp(`${label} +([\\d.]+)% +([\\d.]+)% +([\\d.]+)%`).exec(readme)?.slice(1);
+      expect(row).toEqual([r1, r5, r10].map((x) => (100 * x).toFixed(1)));
+    }
+    expect(readme).toContain(`${summary.parameters.toLocaleString('en')} parameters`);
   });
 
   it('names only scripts that exist', () => {
     const { scripts } = JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as { scripts: Record<string, string> };
-    const named = [...readme.matchAll(/npm run (?:-s )?([\w:]+)/g)].map((m) => m[1]);
+    const named = [...readme.matchAll(/npm run (?:-s )?([\w:-]+)/g)].map((m) => m[1]);
     expect(named.length).toBeGreaterThan(3);
     expect(named.filter((name) => !(name in scripts))).toEqual([]);
   });

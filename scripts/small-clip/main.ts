@@ -1,21 +1,29 @@
 // npm run small-clip: fetches emoji of three vendors, trains the small CLIP of models/small-clip, measures and writes it.
-// Words after it go to `ecif train` and `ecif evaluate`, such as --device cpu.
+// npm run small-clip -- --evaluate: measures the model that is there on the pictures it never saw.
+// Other words go to `ecif train` and `ecif evaluate`, such as --device cpu.
 
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { TRAIN_WORDS } from './config.ts';
+import { evaluateHeldOut } from './evaluate.ts';
 import { prepare } from './prepare.ts';
 import { ecif, publish, root } from './publish.ts';
 
+const EVALUATE = '--evaluate';
 const cache = join(root, '.cache', 'small-clip');
-const run = join(cache, 'run');
-const words = process.argv.slice(2);
+const words = process.argv.slice(2).filter((word) => word !== EVALUATE);
+
+/** Trains, measures and writes the model. */
+async function make(): Promise<void> {
+  const run = join(cache, 'run');
+  const { concepts, trained, heldOut, config } = await prepare(cache);
+  process.stderr.write(`${concepts.length} concepts\n`);
+  rmSync(run, { recursive: true, force: true });
+  ecif(['train', trained, '--from-scratch', config, '--out', run, ...TRAIN_WORDS, ...words]);
+  const summary = await publish(run, join(root, 'models', 'small-clip'), concepts, { trained, heldOut }, words);
+  process.stdout.write(`${JSON.stringify(summary, null, 2)}\n`);
+}
 
 mkdirSync(cache, { recursive: true });
 writeFileSync(join(cache, '.gitignore'), '*\n');
-const { concepts, trained, heldOut, config } = await prepare(cache);
-process.stderr.write(`${concepts.length} concepts\n`);
-rmSync(run, { recursive: true, force: true });
-ecif(['train', trained, '--from-scratch', config, '--out', run, ...TRAIN_WORDS, ...words]);
-const summary = await publish(run, join(root, 'models', 'small-clip'), concepts, { trained, heldOut }, words);
-process.stdout.write(`${JSON.stringify(summary, null, 2)}\n`);
+await (process.argv.includes(EVALUATE) ? evaluateHeldOut(cache, words) : make());

@@ -14,10 +14,12 @@ export const root = fileURLToPath(new URL('../../', import.meta.url));
 
 const COPIED = ['config.json', 'preprocessor_config.json', 'tokenizer_config.json', 'vocab.json', 'merges.txt'];
 
+/** Words of Node that run `ecif`. */
+export const command: readonly string[] = ['--import', 'tsx', join(root, 'src/cli/main.ts')];
+
 /** Runs `ecif` and gives the document it printed; its progress goes to stderr. */
 export function ecif(words: readonly string[]): Record<string, unknown> {
-  const args = ['--import', 'tsx', join(root, 'src/cli/main.ts'), ...words, '--json'];
-  const printed = execFileSync(process.execPath, args, {
+  const printed = execFileSync(process.execPath, [...command, ...words, '--json'], {
     cwd: root,
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'inherit'],

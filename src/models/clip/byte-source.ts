@@ -87,17 +87,32 @@ export function blobSource(name: string, blob: Blob): ByteSource {
   );
 }
 
-/**
- * A folder over bytes in memory.
- * @example const folder = bytesFolder('tiny-clip', { 'config.json': bytes });
- */
-export function bytesFolder(name: string, files: Readonly<Record<string, Uint8Array>>): ByteFolder {
+/** A folder over a list of files. */
+function folderOf<T>(
+  name: string,
+  files: Readonly<Record<string, T>>,
+  open: (name: string, file: T) => ByteSource,
+): ByteFolder {
   const entries = new Map(Object.entries(files));
   return {
     name,
     open: async (file) => {
-      const bytes = entries.get(file);
-      return bytes === undefined ? null : bytesSource(`${name}/${file}`, bytes);
+      const found = entries.get(file);
+      return found === undefined ? null : open(`${name}/${file}`, found);
     },
   };
 }
+
+/**
+ * A folder over bytes in memory.
+ * @example const folder = bytesFolder('tiny-clip', { 'config.json': bytes });
+ */
+export const bytesFolder = (name: string, files: Readonly<Record<string, Uint8Array>>): ByteFolder =>
+  folderOf(name, files, bytesSource);
+
+/**
+ * A folder over Blobs or Files of the browser, such as those a user chose.
+ * @example const folder = blobFolder('upload', Object.fromEntries([...input.files].map((file) => [file.name, file])));
+ */
+export const blobFolder = (name: string, files: Readonly<Record<string, Blob>>): ByteFolder =>
+  folderOf(name, files, blobSource);
