@@ -7,16 +7,20 @@ import { Flat } from '../autodiff/flat.ts';
 import { disposeTree } from '../autodiff/tensor.ts';
 import type { Problem } from './objective.ts';
 import { DENSE_UP_TO, type CurvatureSolver } from './solver.ts';
-import { type PairPlace, plus, sweepPairs, unitTangents } from './sweep.ts';
+import { partsOf, type ScoreParts } from './scores.ts';
+import { type PairPlace, type PairTangents, plus, sweepPairs, unitTangents } from './sweep.ts';
 import type { NegForm } from './terms.ts';
 
 type Vector = Float64Array;
 
-/** A number of one pair with its standard error, 0 where it is exact. */
-export interface PairEstimate extends PairPlace {
+/** A number with its standard error, 0 where it is exact. */
+export interface Estimate {
   readonly value: number;
   readonly standardError: number;
 }
+
+/** Such a number of one pair. */
+export interface PairEstimate extends PairPlace, Estimate {}
 
 /** How quadratic forms of all pairs are found. */
 export interface ProbeOptions {
@@ -49,12 +53,20 @@ export function relativeScore(p: Vector, n: Vector, g: Vector, tolerance = Math.
 /** Below five normal probes the inverse Gram matrix, or that without one of them, has no mean. */
 const LEAST_PROBES = 5;
 
+/** Probes and H⁻¹ of each. */
+export interface SolvedProbes<T> {
+  /** The probes are the unit vectors. */
+  readonly exact: boolean;
+  readonly probes: readonly T[];
+  readonly solved: readonly T[];
+}
+
 /** H⁻¹ of each probe: unit vectors for an exact result, normal ones otherwise. */
 export async function solvedProbes<T>(
   theta: T,
   h: CurvatureSolver<T>,
   { probes, seed = 0 }: ProbeOptions,
-): Promise<{ readonly exact: boolean; readonly probes: T[]; readonly solved: T[] }> {
+): Promise<SolvedProbes<T>> {
   const flat = new Flat(theta);
   if (probes !== undefined && probes > 0 && probes < LEAST_PROBES)
     throw new EcifError(`probes: ${probes} are too few for a value with an error; take ${LEAST_PROBES} or more, or 0`);
@@ -80,10 +92,10 @@ function projected([pp, pn, nn]: readonly number[], pg: number, ng: number): num
 }
 
 /** The score from r normal probes, whose inverse Gram matrix is r/(r − 3) too large on average; error by jackknife. */
-function estimated(p: Vector, n: Vector, pg: number, ng: number): { value: number; standardError: number } {
+function estimated(p: Vector, n: Vector, pg: number, ng: number): Estimate {
   const r = p.length;
   const sums = [dot(p, p), dot(p, n), dot(n, n)];
-  const from = (gram: readonly number[], count: number): number =>
+  const scoreFrom = (gram: readonly number[], count: number): number =>
     Math.sqrt((count - 3) / count) *
     projected(
       gram.map((x) => x / count),
@@ -91,11 +103,11 @@ function estimated(p: Vector, n: Vector, pg: number, ng: number): { value: numbe
       ng,
     );
   const without = Array.from(p, (_, i) =>
-    from([sums[0] - p[i] ** 2, sums[1] - p[i] * n[i], sums[2] - n[i] ** 2], r - 1),
+    scoreFrom([sums[0] - p[i] ** 2, sums[1] - p[i] * n[i], sums[2] - n[i] ** 2], r - 1),
   );
   const mean = without.reduce((a, b) => a + b, 0) / r;
   const spread = without.reduce((a, b) => a + (b - mean) ** 2, 0);
-  return { value: from(sums, r), standardError: Math.sqrt(((r - 1) / r) * spread) };
+  return { value: scoreFrom(sums, r), standardError: Math.sqrt(((r - 1) / r) * spread) };
 }
 
 /** An influence from its two directions, each known to the share `noise` of its length: 0 if that is all there is. */
@@ -103,6 +115,34 @@ function knownOf(t2i: Vector, i2t: Vector, noise: number): { vector: Vector; ang
   const vector = plus(t2i, i2t);
   const angle = (noise * (norm(t2i) + norm(i2t))) / norm(vector);
   return angle < 1 ? { vector, angle } : { vector: new Float64Array(vector.length), angle: 0 };
+}
+
+/** Relative error of derivatives along vectors that were solved for. */
+export function noiseOf<T>(theta: T, h: CurvatureSolver<T>): number {
+  const flat = new Flat(theta);
+  return 64 * Math.sqrt(flat.size) * (h.accuracy ?? flat.device.epsilon);
+}
+
+/** Tangents first…end−1 of a pair. */
+export const tangentRange = ({ t2i, i2t }: PairTangents['pos'], first: number, end?: number): PairTangents['pos'] => ({
+  t2i: t2i.subarray(first, end),
+  i2t: i2t.subarray(first, end),
+});
+
+/**
+ * The relative score of one pair.
+ * @param probed its derivatives along H⁻¹ of the probes
+ * @param along its derivatives along H⁻¹·g
+ * @param known where the probes are the unit vectors, so that the result is exact: g, and the relative error of `probed`
+ */
+export function relativeFrom(
+  { pos, neg }: Pick<PairTangents, 'pos' | 'neg'>,
+  along: Pick<ScoreParts, 'positive' | 'negative'>,
+  known: { readonly g: Vector; readonly noise: number } | null,
+): Estimate {
+  if (known === null) return estimated(plus(pos.t2i, pos.i2t), plus(neg.t2i, neg.i2t), along.positive, along.negative);
+  const [p, n] = [pos, neg].map(({ t2i, i2t }) => knownOf(t2i, i2t, known.noise));
+  return { value: relativeScore(p.vector, n.vector, known.g, p.angle + n.angle), standardError: 0 };
 }
 
 /**
@@ -120,17 +160,13 @@ export async function relativeScores<T, B>(
 ): Promise<PairEstimate[]> {
   const { exact, probes, solved } = await solvedProbes(theta, h, options);
   const w = await h.solve(gradVal);
-  const swept = await sweepPairs(problem, theta, [...solved, w], options.form ?? 'corrected');
+  const swept = await sweepPairs(problem, theta, [w, ...solved], options.form ?? 'corrected');
   const g = await new Flat(theta).toVector(gradVal);
   disposeTree([probes, solved, w]);
-  const [all, last] = [(v: Vector): Vector => v.subarray(0, -1), (v: Vector): number => v[v.length - 1]];
-  const noise = 64 * Math.sqrt(g.length) * (h.accuracy ?? new Flat(theta).device.epsilon);
-  return swept.map(({ batch, position, pos, neg }) => {
-    if (exact) {
-      const [p, n] = [pos, neg].map(({ t2i, i2t }) => knownOf(all(t2i), all(i2t), noise));
-      return { batch, position, value: relativeScore(p.vector, n.vector, g, p.angle + n.angle), standardError: 0 };
-    }
-    const [p, n] = [plus(pos.t2i, pos.i2t), plus(neg.t2i, neg.i2t)];
-    return { batch, position, ...estimated(all(p), all(n), last(p), last(n)) };
+  const known = exact ? { g, noise: noiseOf(theta, h) } : null;
+  return swept.map((pair) => {
+    const along = partsOf(pair, 0);
+    const rest = { pos: tangentRange(pair.pos, 1), neg: tangentRange(pair.neg, 1) };
+    return { batch: pair.batch, position: pair.position, ...relativeFrom(rest, along, known) };
   });
 }

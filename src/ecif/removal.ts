@@ -52,9 +52,9 @@ export interface Removal<V> {
   /** H⁻¹·b, H at θ̂; a new vector. */
   solve(b: V): Promise<V>;
   /** ∇Pos + ∇Neg at θ̂; a new vector. */
-  lostGradient(form: LostForm): V;
+  lostGradient(form: LostForm): V | Promise<V>;
   /** ΔH·v = ∇²(Pos + Neg exact)·v at θ̂; a new vector. */
-  lostProduct(v: V): V;
+  lostProduct(v: V): V | Promise<V>;
   /** ∇²F(θ)⁻¹·∇F(θ), F being the loss after true removal; a new vector. */
   newtonStep(theta: V): Promise<V>;
 }
@@ -116,7 +116,7 @@ function moved<V>(space: Space<V>, theta: V, factors: readonly number[], steps: 
  * @eq prop-removal-order
  */
 export async function removeLinear<V>(removal: Removal<V>, form: LostForm): Promise<V> {
-  return moved(removal.space, removal.theta, [1], [await solved(removal, removal.lostGradient(form))]);
+  return moved(removal.space, removal.theta, [1], [await solved(removal, await removal.lostGradient(form))]);
 }
 
 /** Whether the guard of {@link removeRescaled} held, and the factor used. */
@@ -137,9 +137,9 @@ export async function removeRescaled<V>({
   lostGradient,
   lostProduct,
 }: Removal<V>): Promise<Rescaled<V>> {
-  const g = lostGradient('exact');
+  const g = await lostGradient('exact');
   const x = await solve(g);
-  const dx = lostProduct(x);
+  const dx = await lostProduct(x);
   const [xg, xdx] = await space.dots([
     [x, g],
     [x, dx],
@@ -152,8 +152,8 @@ export async function removeRescaled<V>({
 
 /** Two terms of the Neumann series of H₋⁻¹: θ̂ + x + H⁻¹ΔH·x. Two solves. */
 export async function removeNeumann<V>(removal: Removal<V>): Promise<V> {
-  const x = await solved(removal, removal.lostGradient('exact'));
-  const y = await solved(removal, removal.lostProduct(x));
+  const x = await solved(removal, await removal.lostGradient('exact'));
+  const y = await solved(removal, await removal.lostProduct(x));
   return moved(removal.space, removal.theta, [1, 1], [x, y]);
 }
 
@@ -181,13 +181,13 @@ function solveDependent(a: Float64Array, b: Float64Array): Float64Array {
 export async function removeKrylov<V>(removal: Removal<V>, k: number): Promise<V> {
   if (!(Number.isInteger(k) && k >= 1)) throw new EcifError(`removeKrylov: k = ${k}; take a whole number ≥ 1`);
   const { theta, space, solve, lostGradient, lostProduct } = removal;
-  const g = lostGradient('exact');
+  const g = await lostGradient('exact');
   // H·v of each basis vector is what it was solved from.
   const [basis, images, differences]: [V[], V[], V[]] = [[], [g], []];
   for (let i = 0; i < k; i++) {
     const v = await solve(images[i]);
     basis.push(v);
-    differences.push(lostProduct(v));
+    differences.push(await lostProduct(v));
     images.push(differences[i]);
   }
   const pairs = basis.flatMap((v) => [

@@ -3,16 +3,25 @@
 
 import { dot } from '../array/vector.ts';
 import type { Problem } from './objective.ts';
-import { type PairPlace, sweepPairs } from './sweep.ts';
+import { type PairPlace, type PairTangents, sweepPairs } from './sweep.ts';
 import type { NegForm } from './terms.ts';
 
-/** The score of one pair, and its parts: as positive and as negative, in each direction. */
-export interface PairScore extends PairPlace {
+/** A score and its parts: as positive and as negative, in each direction. */
+export interface ScoreParts {
   readonly score: number;
   readonly positive: number;
   readonly negative: number;
   readonly t2i: number;
   readonly i2t: number;
+}
+
+/** The score of one pair. */
+export interface PairScore extends PairPlace, ScoreParts {}
+
+/** The score of a pair along tangent i of a sweep. */
+export function partsOf({ pos, neg }: Pick<PairTangents, 'pos' | 'neg'>, i: number): ScoreParts {
+  const [a, b, c, d] = [pos.t2i[i], pos.i2t[i], neg.t2i[i], neg.i2t[i]];
+  return { score: a + b + c + d, positive: a + b, negative: c + d, t2i: a + c, i2t: b + d };
 }
 
 /**
@@ -33,8 +42,5 @@ export const taskScore = (positiveIF: Float64Array, negativeIF: Float64Array, gr
  */
 export async function pairScores<T, B>(problem: Problem<T, B>, theta: T, w: T, form: NegForm): Promise<PairScore[]> {
   const swept = await sweepPairs(problem, theta, [w], form);
-  return swept.map(({ batch, position, pos, neg }) => {
-    const [a, b, c, d] = [pos.t2i[0], pos.i2t[0], neg.t2i[0], neg.i2t[0]];
-    return { batch, position, score: a + b + c + d, positive: a + b, negative: c + d, t2i: a + c, i2t: b + d };
-  });
+  return swept.map((pair) => ({ batch: pair.batch, position: pair.position, ...partsOf(pair, 0) }));
 }

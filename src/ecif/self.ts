@@ -7,20 +7,20 @@ import { l2Normalize } from '../autodiff/ops/normalize.ts';
 import { sum } from '../autodiff/ops/reduce.ts';
 import { affine, log, neg } from '../autodiff/ops/unary.ts';
 import { disposeTree, scope, type Tensor } from '../autodiff/tensor.ts';
-import type { Model } from '../models/model.ts';
+import type { Embeddings, Model } from '../models/model.ts';
 import type { Problem } from './objective.ts';
-import { type PairEstimate, type ProbeOptions, solvedProbes } from './relative.ts';
+import { type Estimate, type PairEstimate, type ProbeOptions, solvedProbes } from './relative.ts';
 import type { CurvatureSolver } from './solver.ts';
-import { plus, sweepPairs, tangentsOf } from './sweep.ts';
+import { type PairTangents, plus, sweepPairs, tangentsOf } from './sweep.ts';
 
 /** The evaluation loss of a pair: `1-cos`, defined everywhere, or the paper's `-log-cos`, only where the cosine is positive. */
 export type SelfForm = '1-cos' | '-log-cos';
 
+/** cos(u_k, v_k) of embeddings, (B). */
+export const cosinesOf = ({ u, v }: Embeddings): Tensor => sum(mul(l2Normalize(u), l2Normalize(v)), 1);
+
 /** cos(u_k, v_k) of every pair, (B). */
-export function cosines<T, B>(model: Model<T, B>, theta: T, batch: B): Tensor {
-  const { u, v } = model.embed(theta, batch);
-  return sum(mul(l2Normalize(u), l2Normalize(v)), 1);
-}
+export const cosines = <T, B>(model: Model<T, B>, theta: T, batch: B): Tensor => cosinesOf(model.embed(theta, batch));
 
 /**
  * The self evaluation loss of every pair, (B).
@@ -53,6 +53,25 @@ export async function requirePositiveCosines<T, B>(
   }
 }
 
+/**
+ * The self score of one pair.
+ * @param own derivatives of its self loss along the probes
+ * @param moved its derivatives along H⁻¹ of the probes
+ * @param exact whether the probes are the unit vectors
+ */
+export function selfFrom(
+  own: Float64Array,
+  { pos, neg: negative }: Pick<PairTangents, 'pos' | 'neg'>,
+  exact: boolean,
+): Estimate {
+  const moved = plus(plus(pos.t2i, pos.i2t), plus(negative.t2i, negative.i2t));
+  if (exact) return { value: dot(own, moved), standardError: 0 };
+  const [r, products] = [own.length, own.map((x, i) => x * moved[i])];
+  const value = products.reduce((a, b) => a + b, 0) / r;
+  const spread = products.reduce((a, x) => a + (x - value) ** 2, 0) / (r - 1);
+  return { value, standardError: Math.sqrt(spread / r) };
+}
+
 /** Settings of {@link selfScores}. */
 export interface SelfOptions extends ProbeOptions {
   loss?: SelfForm | undefined;
@@ -76,17 +95,13 @@ export async function selfScores<T, B>(
     for (const [m, members] of batches.entries()) await requirePositiveCosines(model, theta, members, `batch ${m}`);
   const { exact, probes, solved } = await solvedProbes(theta, h, options);
   const swept = await sweepPairs(problem, theta, solved, form);
-  const own: Float64Array[][] = [];
+  const own: (readonly Float64Array[])[] = [];
   for (const members of batches)
     own.push((await tangentsOf((t: T) => ({ own: selfLosses(model, t, members, loss) }), theta, probes)).own);
   disposeTree([probes, solved]);
-  return swept.map(({ batch, position, pos, neg: asNegative }) => {
-    const moved = plus(plus(pos.t2i, pos.i2t), plus(asNegative.t2i, asNegative.i2t));
-    const self = Float64Array.from(own[batch], (row) => row[position]);
-    if (exact) return { batch, position, value: dot(self, moved), standardError: 0 };
-    const [r, products] = [self.length, self.map((x, i) => x * moved[i])];
-    const value = products.reduce((a, b) => a + b, 0) / r;
-    const spread = products.reduce((a, x) => a + (x - value) ** 2, 0) / (r - 1);
-    return { batch, position, value, standardError: Math.sqrt(spread / r) };
+  return swept.map((pair) => {
+    const { batch, position } = pair;
+    const along = Float64Array.from(own[batch], (row) => row[position]);
+    return { batch, position, ...selfFrom(along, pair, exact) };
   });
 }

@@ -26,38 +26,60 @@ export interface PairTangents extends PairPlace {
 /** Batches that are read back together when few tangents go along. */
 const BATCHES_AT_ONCE = 8;
 
+/** Batches to sweep before anything is read back. */
+export const batchesTogether = (tangents: number): number => Math.max(1, Math.floor(BATCHES_AT_ONCE / tangents));
+
 type Terms<T> = (theta: T) => Record<string, Tensor>;
 
-/** {@link tangentsOf} for several functions, read back together. */
-async function tangentsOfEach<T>(
-  fs: readonly Terms<T>[],
-  theta: T,
-  tangents: readonly T[],
-): Promise<Record<string, Float64Array[]>[]> {
-  const rows = fs.map((): Record<string, Float64Array[]> => ({}));
-  for (let first = 0; first < tangents.length; first += AT_ONCE) {
-    const some = tangents.slice(first, first + AT_ONCE);
-    const swept = fs.map((f) => scope(() => jvpMany(f, theta, some)));
-    const parts = await readAll(swept.flatMap(({ tangents: each }) => each.flatMap((t) => treeLeaves<Tensor>(t))));
-    let at = 0;
-    swept.forEach(({ tangents: each }, i) => {
-      for (const one of each)
-        for (const key of Object.keys(one).toSorted()) (rows[i][key] ??= []).push(Float64Array.from(parts[at++]));
-    });
-    disposeTree(swept.map(({ value, tangents: each }) => [value, each]));
-  }
-  return rows;
+/** Values of every leaf of a function, and its derivatives: row i of a leaf's matrix is of tangent i. */
+export interface Swept {
+  readonly values: Readonly<Record<string, Float64Array>>;
+  readonly tangents: Readonly<Record<string, readonly Float64Array[]>>;
 }
 
 /**
- * Derivatives along each tangent of every leaf of f(θ), a record of vectors.
- * @returns one matrix for each leaf, row i for tangent i
+ * Derivatives along each tangent of every leaf of some functions, records of vectors, read back together.
+ * @param withValues whether the values are read too
  */
-export const tangentsOf = async <T>(
-  f: Terms<T>,
+export async function sweepEach<T>(
+  fs: readonly Terms<T>[],
   theta: T,
   tangents: readonly T[],
-): Promise<Record<string, Float64Array[]>> => (await tangentsOfEach([f], theta, tangents))[0];
+  withValues = false,
+): Promise<Swept[]> {
+  const out = fs.map(() => ({
+    values: {} as Record<string, Float64Array>,
+    tangents: {} as Record<string, Float64Array[]>,
+  }));
+  for (let first = 0; first < tangents.length; first += AT_ONCE) {
+    const some = tangents.slice(first, first + AT_ONCE);
+    const swept = fs.map((f) => scope(() => jvpMany(f, theta, some)));
+    const looked = swept.map(({ value, tangents: each }) => (withValues && first === 0 ? [...each, value] : each));
+    const parts = await readAll(looked.flatMap((each) => each.flatMap((t) => treeLeaves<Tensor>(t))));
+    let at = 0;
+    looked.forEach((each, i) =>
+      each.forEach((one, k) => {
+        for (const key of Object.keys(one).toSorted()) {
+          const row = Float64Array.from(parts[at++]);
+          if (k < some.length) (out[i].tangents[key] ??= []).push(row);
+          else out[i].values[key] = row;
+        }
+      }),
+    );
+    disposeTree(swept.map(({ value, tangents: each }) => [value, each]));
+  }
+  return out;
+}
+
+/** Derivatives along each tangent of every leaf of f(θ), a record of vectors. */
+export const tangentsOf = async <T>(f: Terms<T>, theta: T, tangents: readonly T[]): Promise<Swept['tangents']> =>
+  (await sweepEach([f], theta, tangents))[0].tangents;
+
+/** Pos and Neg of every pair of a batch, from its similarities. */
+export function termsOf(s: Tensor, form: NegForm): Record<string, Tensor> {
+  const { pos, neg } = pairTerms(s, form);
+  return { posT2i: pos.t2i, posI2t: pos.i2t, negT2i: neg.t2i, negI2t: neg.i2t };
+}
 
 /** One sweep over all batches: Pos and Neg of every pair, differentiated along every tangent. */
 export async function sweepPairs<T, B>(
@@ -66,21 +88,22 @@ export async function sweepPairs<T, B>(
   tangents: readonly T[],
   form: NegForm,
 ): Promise<PairTangents[]> {
-  const terms = batches.map((members) => (t: T): Record<string, Tensor> => {
-    const { pos, neg } = pairTerms(similarities(model, t, members), form);
-    return { posT2i: pos.t2i, posI2t: pos.i2t, negT2i: neg.t2i, negI2t: neg.i2t };
-  });
-  const together = Math.max(1, Math.floor(BATCHES_AT_ONCE / tangents.length));
+  const terms = batches.map(
+    (members) =>
+      (t: T): Record<string, Tensor> =>
+        termsOf(similarities(model, t, members), form),
+  );
+  const together = batchesTogether(tangents.length);
   const out: PairTangents[] = [];
   for (let first = 0; first < terms.length; first += together) {
-    const swept = await tangentsOfEach(terms.slice(first, first + together), theta, tangents);
-    for (const [i, rows] of swept.entries()) out.push(...pairsOf(first + i, rows));
+    const swept = await sweepEach(terms.slice(first, first + together), theta, tangents);
+    for (const [i, { tangents: rows }] of swept.entries()) out.push(...pairsOf(first + i, rows));
   }
   return out;
 }
 
 /** The pairs of one batch from the rows of its terms. */
-function pairsOf(batch: number, rows: Record<string, Float64Array[]>): PairTangents[] {
+export function pairsOf(batch: number, rows: Swept['tangents']): PairTangents[] {
   const at = (key: string, position: number): Float64Array => Float64Array.from(rows[key], (row) => row[position]);
   return Array.from(rows.posT2i[0], (_, position) => ({
     batch,

@@ -25,15 +25,18 @@ export interface PairBatch {
 }
 
 /**
- * S_ij = s(u_i, v_j), (B, B), already divided by the temperature.
+ * Embeddings of a batch and S_ij = s(u_i, v_j), (B, B), already divided by the temperature.
  * @eq eq-similarity
  */
-export function similarities<T, B>(model: Model<T, B>, theta: T, batch: B): Tensor {
+export function embedded<T, B>(model: Model<T, B>, theta: T, batch: B): Embeddings & { readonly s: Tensor } {
   const { u, v } = model.embed(theta, batch);
   const scale = model.scale(theta);
-  if (typeof scale === 'number') return matmul(u, v, { form: 'nt', alpha: scale });
-  return mul(matmul(u, v, { form: 'nt' }), scale);
+  if (typeof scale === 'number') return { u, v, s: matmul(u, v, { form: 'nt', alpha: scale }) };
+  return { u, v, s: mul(matmul(u, v, { form: 'nt' }), scale) };
 }
+
+/** S of a batch. */
+export const similarities = <T, B>(model: Model<T, B>, theta: T, batch: B): Tensor => embedded(model, theta, batch).s;
 
 /**
  * L_Batch = Σ_k [LSE_j S_kj − S_kk] + [LSE_j S_jk − S_kk].

@@ -25,13 +25,13 @@ export interface StreamedLoss<T, B> {
 async function overBatches<T, B>(
   { partitions, batch }: StreamedLoss<T, B>,
   zero: T,
-  f: (batch: B) => { value: Tensor | null; tree: T },
+  f: (batch: B, rows: Uint32Array) => { value: Tensor | null; tree: T },
 ): Promise<{ value: number; tree: T }> {
   const space = treeSpace<T>();
   let [value, tree] = [0, space.zeros(zero)];
   for (const rows of partitions.flat()) {
     const pairs = await batch(rows);
-    const made = scope(() => f(pairs));
+    const made = scope(() => f(pairs, rows));
     const next = space.combine([1, 1 / partitions.length], [tree, made.tree]);
     if (made.value !== null) value += (await made.value.item()) / partitions.length;
     disposeTree([made.value, made.tree, pairs, tree]);
@@ -39,6 +39,14 @@ async function overBatches<T, B>(
   }
   return { value, tree };
 }
+
+/** The mean over partitions of the sum over batches of trees that `f` makes; a new tree. */
+export const sumOverBatches = async <T, B>(
+  loss: StreamedLoss<T, B>,
+  theta: T,
+  f: (batch: B, rows: Uint32Array) => T,
+): Promise<T> =>
+  (await overBatches(loss, theta, (batch, rows) => ({ value: null, tree: f(batch, rows) }))).tree;
 
 /** θ − θ₀, a new tree. */
 function offset<T>(theta: T, centre: T | undefined): T {
@@ -70,7 +78,7 @@ const curvature =
   <T, B>(loss: StreamedLoss<T, B>, f: (theta: T, v: T, batch: B) => T): CurvatureProduct<T> =>
   async (theta, v) => {
     const space = treeSpace<T>();
-    const { tree } = await overBatches(loss, theta, (batch) => ({ value: null, tree: f(theta, v, batch) }));
+    const tree = await sumOverBatches(loss, theta, (batch) => f(theta, v, batch));
     const product = space.combine([1, loss.l2], [tree, v]);
     space.release(tree);
     return product;

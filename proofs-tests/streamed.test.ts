@@ -1,0 +1,224 @@
+// Scores and removals of a LoRA CLIP from streamed batches: scores equal to per-pair gradients and to what re-weighting a
+// pair does to the trained optimum, removals equal to those with all batches at hand and judged by retraining.
+import { beforeAll, describe, expect, it } from 'vitest';
+import { distance, dot } from '../src/array/vector.ts';
+import { Flat } from '../src/autodiff/flat.ts';
+import { CpuDevice } from '../src/device/cpu.ts';
+import { noiseOf, solvedProbes } from '../src/ecif/relative.ts';
+import { streamedRemoval, withoutRows } from '../src/ecif/streamed-removal.ts';
+import { streamScores, type StreamedPair, type SweepPlan } from '../src/ecif/streamed-scores.ts';
+import { overSeg } from '../src/ecif/influence.ts';
+import * as ecif from '../src/index.ts';
+import type { Adapter } from '../src/models/clip/lora.ts';
+import { gaussNewtonProduct, hessianProduct, objectiveOf } from '../src/models/streamed.ts';
+import { tinyClip } from './support/tiny-clip.ts';
+
+const device = new CpuDevice();
+const tiny = tinyClip(device);
+const { loss, problem, partitions, validation } = tiny;
+const COUNT = partitions.length;
+const dense = { denseUpTo: 1000 };
+
+let theta: Adapter;
+let flat: Flat<Adapter>;
+let h: ecif.CurvatureSolver<Adapter>;
+let gradVal: Adapter;
+let w: Adapter;
+
+const collect = async (plan: SweepPlan<Adapter>, first = 0): Promise<StreamedPair[]> => {
+  const out: StreamedPair[] = [];
+  for await (const { pairs } of streamScores(loss, theta, plan, first)) out.push(...pairs);
+  return out;
+};
+
+beforeAll(async () => {
+  const total = ecif.totalLoss(problem);
+  ({ theta } = await ecif.minimise(total, tiny.start, { method: 'newton', indefinite: 'reflect' }));
+  flat = new Flat(theta);
+  h = await ecif.curvatureAt(total, theta, dense);
+  gradVal = ecif.grad(validation)(theta);
+  w = await h.solve(gradVal);
+});
+
+describe('a streamed loss', () => {
+  it('has the value, gradient and products of the problem with all batches at hand', async () => {
+    const total = ecif.totalLoss(problem);
+    const at = flat.toTree((await flat.toVector(theta)).map((x, i) => x + 0.1 * Math.sin(i)));
+    const v = flat.toTree(Float64Array.from({ length: flat.size }, (_, i) => Math.cos(3 * i)));
+    const { value, gradient } = await objectiveOf(loss)(at);
+    expect(value * COUNT).toBeCloseTo(await total(at).item(), 9);
+    const near = async (streamed: Adapter, whole: Adapter): Promise<void> => {
+      const [a, b] = [await flat.toVector(streamed), await flat.toVector(whole)];
+      a.forEach((x, i) => expect(x * COUNT).toBeCloseTo(b[i], 9));
+    };
+    await near(gradient, ecif.grad(total)(at));
+    await near(await hessianProduct(loss)(at, v), ecif.hvp(total, at, v));
+    const gauss = problem.batches
+      .map((batch) => ecif.ggnvp((t: Adapter) => ecif.similarities(problem.model, t, batch), ecif.contrastive, at, v))
+      .reduce((sum, part) => ecif.treeSpace<Adapter>().combine([1, 1], [sum, part]));
+    const damped = ecif.treeSpace<Adapter>().combine([1, problem.decay], [gauss, v]);
+    await near(await gaussNewtonProduct(loss)(at, v), damped);
+  });
+});
+
+describe('streamed scores of a LoRA CLIP', () => {
+  it('are the gradients of each pair along w, to 1e-9, in every part', async () => {
+    const rows = await collect({ targets: [w] });
+    expect(rows).toHaveLength(COUNT * 8);
+    const along = await flat.toVector(w);
+    const places = partitions.flatMap((batches, partition) => batches.map((_, batch) => ({ partition, batch })));
+    let compared = 0;
+    for (const { partition, batch, position, row, scores } of rows) {
+      expect(partitions[partition][batch][position]).toBe(row);
+      const at = places.findIndex((place) => place.partition === partition && place.batch === batch);
+      const seg = [{ batch: at, positions: [position] }];
+      const gradient = async (f: (t: Adapter) => ecif.Tensor): Promise<number> =>
+        dot(await flat.toVector(ecif.grad(f)(theta)), along);
+      const positive = await gradient(ecif.posOf(problem, seg));
+      const negative = await gradient(ecif.negOf(problem, seg, 'corrected'));
+      const t2i = await gradient(
+        overSeg(problem, seg, (s, e) => ecif.add(ecif.posTerm(s, e).t2i, ecif.negTerm(s, e, 'corrected').t2i)),
+      );
+      const scale = Math.abs(positive) + Math.abs(negative);
+      expect(Math.abs(scores[0].positive - positive)).toBeLessThan(1e-9 * scale);
+      expect(Math.abs(scores[0].negative - negative)).toBeLessThan(1e-9 * scale);
+      expect(Math.abs(scores[0].t2i - t2i)).toBeLessThan(1e-9 * scale);
+      expect(Math.abs(scores[0].score - positive - negative)).toBeLessThan(1e-9 * scale);
+      compared++;
+    }
+    expect(compared).toBe(COUNT * 8);
+  });
+
+  it('are minus the derivative of the evaluation loss when a pair is given weight, by training again', async () => {
+    const rows = await collect({ targets: [w] });
+    const step = 1e-3;
+    for (const wanted of [0, 3, 6]) {
+      const mine = rows.filter(({ row }) => row === wanted);
+      expect(mine).toHaveLength(COUNT);
+      const places = partitions.flatMap((batches) => batches);
+      const seg = places.flatMap((members, batch) => {
+        const position = members.indexOf(wanted);
+        return position < 0 ? [] : [{ batch, positions: [position] }];
+      });
+      const total = ecif.totalLoss(problem);
+      const extra = ecif.lossOf(problem, seg, 'corrected');
+      const value = async (epsilon: number): Promise<number> => {
+        const weighted = (t: Adapter): ecif.Tensor => ecif.add(total(t), ecif.affine(extra(t), epsilon, 0));
+        const { theta: moved } = await ecif.minimise(weighted, theta, { method: 'newton', indefinite: 'reflect' });
+        return validation(moved).item();
+      };
+      const derivative = ((await value(step)) - (await value(-step))) / (2 * step);
+      const score = mine.reduce((sum, { scores }) => sum + scores[0].score, 0);
+      expect(Math.abs(score + derivative)).toBeLessThan(1e-5 * Math.abs(derivative));
+      // Another pair's score is not that derivative.
+      const other = rows.filter(({ row }) => row === wanted + 1).reduce((sum, { scores }) => sum + scores[0].score, 0);
+      expect(Math.abs(other + derivative)).toBeGreaterThan(1e-2 * Math.abs(derivative));
+    }
+  });
+
+  it('go on at any batch, and take several targets along at once', async () => {
+    const second = await h.solve(flat.toTree(Float64Array.from({ length: flat.size }, (_, i) => Math.sin(i))));
+    const both = await collect({ targets: [w, second] });
+    const [one, two] = [await collect({ targets: [w] }), await collect({ targets: [second] })];
+    both.forEach(({ scores }, i) => expect(scores).toEqual([one[i].scores[0], two[i].scores[0]]));
+    const rest = await collect({ targets: [w] }, 2);
+    expect(rest).toEqual(one.filter(({ partition, batch }) => partition * 2 + batch >= 2));
+    expect(rest.length).toBeLessThan(one.length);
+  });
+
+  it('hold self and relative scores equal to those of the problem, exact and by probes', async () => {
+    const self = await ecif.selfScores(problem, theta, h, { probes: 0 });
+    const relative = await ecif.relativeScores(problem, theta, h, gradVal, { probes: 0 });
+    const probes = await solvedProbes(theta, h, { probes: 0 });
+    const known = { gradients: [await flat.toVector(gradVal)], noise: noiseOf(theta, h) };
+    const rows = await collect({ targets: [w], probes: { ...probes, known } });
+    rows.forEach((row, i) => {
+      expect(row.self?.value).toBeCloseTo(self[i].value, 10);
+      expect(row.relative[0].value).toBeCloseTo(relative[i].value, 10);
+    });
+    const drawn = await solvedProbes(theta, h, { probes: 400, seed: 5 });
+    const near = await collect({ targets: [w], probes: drawn });
+    const off = near.map(({ self: found }, i) =>
+      found === null ? NaN : (found.value - self[i].value) / found.standardError,
+    );
+    expect(Math.max(...off.map(Math.abs))).toBeLessThan(5);
+    expect(Math.hypot(...off) / Math.sqrt(off.length)).toBeGreaterThan(0.2);
+  });
+
+  it('tell the loss and the cosine of each pair', async () => {
+    const rows = await collect({ targets: [w] });
+    const summed = rows.reduce((sum, { loss: one }) => sum + one, 0);
+    const batches = problem.batches.map((batch) => ecif.batchLoss(problem.model, theta, batch));
+    expect(summed).toBeCloseTo(await batches.reduce(ecif.add).item(), 9);
+    const { u, v } = problem.model.embed(theta, problem.batches[0]);
+    const [a, b] = [await u.data(), await v.data()];
+    const width = u.shape[1];
+    const cosine = Array.from({ length: width }, (_, i) => a[width + i] * b[width + i]).reduce((x, y) => x + y);
+    expect(rows[1].cosine).toBeCloseTo(cosine, 10);
+  });
+
+  it('refuse a sweep along nothing', async () => {
+    await expect(collect({ targets: [] })).rejects.toThrow('no target');
+  });
+});
+
+describe('removal from a streamed LoRA CLIP', () => {
+  const REMOVED = [2, 5];
+  const seg = partitions.flat().flatMap((members, batch) => {
+    const positions = Array.from(members.keys()).filter((i) => REMOVED.includes(members[i]));
+    return positions.length === 0 ? [] : [{ batch, positions }];
+  });
+  const atHand = ecif.lossWithout(problem, seg);
+  const solverAt = (_: unknown, at: Adapter) =>
+    ecif.curvatureAt((t: Adapter) => ecif.affine(atHand(t), 1 / COUNT, 0), at, dense);
+
+  it('is that of the problem with all batches at hand, rung by rung', async () => {
+    const whole = ecif.removalOf(problem, theta, seg, h, dense);
+    // H of the streamed loss is that of the problem over the number of partitions.
+    const streamed = streamedRemoval(
+      loss,
+      theta,
+      REMOVED,
+      { solve: async (b) => ecif.treeSpace<Adapter>().combine([COUNT], [await h.solve(b)]) },
+      solverAt,
+    );
+    const near = async (a: Adapter, b: Adapter): Promise<void> => {
+      const [x, y, from] = [await flat.toVector(a), await flat.toVector(b), await flat.toVector(theta)];
+      expect(distance(x, y)).toBeLessThan(1e-9 * distance(y, from));
+    };
+    await near(await ecif.removeLinear(streamed, 'corrected'), await ecif.removeLinear(whole, 'corrected'));
+    await near(await ecif.removeLinear(streamed, 'exact'), await ecif.removeLinear(whole, 'exact'));
+    await near((await ecif.removeRescaled(streamed)).theta, (await ecif.removeRescaled(whole)).theta);
+    await near(await ecif.removeKrylov(streamed, 2), await ecif.removeKrylov(whole, 2));
+    await near(await ecif.removeByNewton(streamed), await ecif.removeByNewton(whole));
+  });
+
+  it('comes nearer to retraining from rung to rung, and doing nothing is the farthest', async () => {
+    const { theta: retrained } = await ecif.minimise(atHand, theta, { method: 'newton', indefinite: 'reflect' });
+    const truth = await flat.toVector(retrained);
+    const streamed = streamedRemoval(
+      loss,
+      theta,
+      REMOVED,
+      { solve: async (b) => ecif.treeSpace<Adapter>().combine([COUNT], [await h.solve(b)]) },
+      solverAt,
+    );
+    const errorOf = async (edited: Adapter): Promise<number> => distance(await flat.toVector(edited), truth);
+    const [nothing, corrected, newton, three] = [
+      await errorOf(theta),
+      await errorOf(await ecif.removeLinear(streamed, 'corrected')),
+      await errorOf(await ecif.removeByNewton(streamed)),
+      await errorOf(await ecif.removeByNewton(streamed, 3)),
+    ];
+    expect(corrected).toBeLessThan(nothing);
+    expect(newton).toBeLessThan(nothing);
+    expect(three).toBeLessThan(0.3 * newton);
+    // The streamed loss after removal is stationary where training again ends.
+    const { gradient } = await objectiveOf(withoutRows(loss, REMOVED))(retrained);
+    expect(Math.hypot(...(await flat.toVector(gradient)))).toBeLessThan(1e-8);
+  });
+
+  it('refuses rows that were not trained on', () => {
+    expect(() => withoutRows(loss, [99])).toThrow('row 99');
+  });
+});
