@@ -11,7 +11,7 @@ import { servePage } from '../../examples/browser/serve.ts';
 import * as ecif from '../../src/index.ts';
 import { fileFolder } from '../../src/node.ts';
 import { describeBrowser, launchChromium, runInBrowser } from '../support/browser.ts';
-import { clipVocabularyText } from '../support/clip-vocabulary.ts';
+import { clipVocabularyText } from '../../src/data/clip-vocabulary.node.ts';
 import type { main as readFiles } from './files-page.ts';
 
 const MODEL = fileURLToPath(new URL('../../models/small-clip', import.meta.url));
