@@ -4,6 +4,7 @@ import { mul } from '../autodiff/ops/binary.ts';
 import { contrastive } from '../autodiff/ops/contrastive.ts';
 import { matmul } from '../autodiff/ops/matmul.ts';
 import type { Tensor } from '../autodiff/tensor.ts';
+import type { Tap } from './tap.ts';
 
 /** Embeddings of a batch: `u` of the texts, `v` of the images, (B, d) each, row k of both from pair k. */
 export interface Embeddings {
@@ -13,7 +14,8 @@ export interface Embeddings {
 
 /** Anything that embeds a batch of pairs, in ops, as a function of its parameters. */
 export interface Model<T, B> {
-  embed(theta: T, batch: B): Embeddings;
+  /** @param tap is shown the linear maps of trained matrices */
+  embed(theta: T, batch: B, tap?: Tap): Embeddings;
   /** Factor of ⟨u_i, v_j⟩ in the similarity: 1/τ as a number, or as a scalar made of trained parameters. */
   scale(theta: T): number | Tensor;
 }
@@ -28,8 +30,8 @@ export interface PairBatch {
  * S_ij = s(u_i, v_j), (B, B), already divided by the temperature.
  * @eq eq-similarity
  */
-export function similarities<T, B>(model: Model<T, B>, theta: T, batch: B): Tensor {
-  const { u, v } = model.embed(theta, batch);
+export function similarities<T, B>(model: Model<T, B>, theta: T, batch: B, tap?: Tap): Tensor {
+  const { u, v } = model.embed(theta, batch, tap);
   const scale = model.scale(theta);
   if (typeof scale === 'number') return matmul(u, v, { form: 'nt', alpha: scale });
   return mul(matmul(u, v, { form: 'nt' }), scale);
