@@ -72,6 +72,14 @@ export * from './linalg/index.ts';
 export { type Bilinear, bilinear } from './models/bilinear.ts';
 export { initLinearTwoTower, type LinearTwoTower, linearTwoTower } from './models/linear-two-tower.ts';
 export { batchLoss, type Embeddings, type Model, type PairBatch, similarities } from './models/model.ts';
+export {
+  type CurvatureProduct,
+  gaussNewtonProduct,
+  hessianProduct,
+  objectiveOf,
+  type StreamedLoss,
+} from './models/streamed.ts';
+export { pullTapped, type Stored, type Tap, type TapCall, tapCalls, type TapVariables } from './models/tap.ts';
 export { logScale, trainedTemperature, type WithTemperature } from './models/temperature.ts';
 export * from './ecif/algorithms.ts';
 export {
@@ -83,6 +91,7 @@ export {
   priorBounds,
   priorBoundsFrom,
 } from './ecif/bounds.ts';
+export * from './ecif/curvature/index.ts';
 export { type Curvature, curvaturesOf } from './ecif/curvatures.ts';
 export { flagPairs, type PairFlag, type Stationarity, stationarityOf } from './ecif/diagnostics.ts';
 export { lossOf, negativeIF, negOf, positiveIF, posOf } from './ecif/influence.ts';

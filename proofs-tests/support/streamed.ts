@@ -1,13 +1,16 @@
 // Small objectives over batches on the CPU: bilinear, two towers with a trained temperature, a tiny CLIP with LoRA.
 
+import { distance, norm } from '../../src/array/vector.ts';
+import { Flat } from '../../src/autodiff/flat.ts';
 import { CpuDevice } from '../../src/device/cpu.ts';
+import { unitTangents } from '../../src/ecif/sweep.ts';
 import * as ecif from '../../src/index.ts';
 import { type ClipBatch, clipBatch, clipModel } from '../../src/models/clip/clip.ts';
 import type { ClipConfig } from '../../src/models/clip/config.ts';
 import { type Adapter, adapterShapes, chooseLora } from '../../src/models/clip/lora.ts';
 import { afterPrefix, type Prefix, prefixOf } from '../../src/models/clip/prefix.ts';
 import { initClip } from '../../src/models/clip/weights-init.ts';
-import type { StreamedLoss } from '../../src/models/streamed.ts';
+import { gaussNewtonProduct, type StreamedLoss } from '../../src/models/streamed.ts';
 
 const device = new CpuDevice();
 
@@ -18,7 +21,7 @@ export interface Streamed<T, B> {
 }
 
 /** Normal numbers on the CPU, times `spread`. */
-export function normalTensor(rng: ecif.Rng, shape: readonly number[], spread = 1): ecif.Tensor {
+function normalTensor(rng: ecif.Rng, shape: readonly number[], spread = 1): ecif.Tensor {
   const size = shape.reduce((a, b) => a * b, 1);
   return ecif.tensor(
     device,
@@ -26,16 +29,6 @@ export function normalTensor(rng: ecif.Rng, shape: readonly number[], spread = 1
     shape,
   );
 }
-
-/** A tree like another, of normal numbers. */
-export const normalTree = (theta: Record<string, ecif.Tensor>, seed: number): Record<string, ecif.Tensor> => {
-  const rng = ecif.createRng(seed);
-  return Object.fromEntries(
-    Object.entries(theta)
-      .toSorted(([a], [b]) => (a < b ? -1 : 1))
-      .map(([name, x]) => [name, normalTensor(rng, x.shape)]),
-  );
-};
 
 /** Batches of rows of features that stay, copied for every use. */
 const featureBatches =
@@ -136,3 +129,19 @@ export function tinyClip(l2 = 0.1): { whole: Streamed<Adapter, ClipBatch>; rest:
     },
   };
 }
+
+/** The Gauss-Newton or Hessian matrix of an objective, δ included, column by column. */
+export async function denseCurvature<T, B>(
+  { loss, theta }: Streamed<T, B>,
+  product: typeof gaussNewtonProduct = gaussNewtonProduct,
+): Promise<{ size: number; matrix: Float64Array }> {
+  const flat = new Flat(theta);
+  const matrix = new Float64Array(flat.size ** 2);
+  for (const [i, unit] of unitTangents(theta).entries()) {
+    matrix.set(await flat.toVector(await product(loss)(theta, unit)), i * flat.size);
+  }
+  return { size: flat.size, matrix };
+}
+
+/** ‖a − b‖/‖b‖. */
+export const gapOf = (a: Float64Array, b: Float64Array): number => distance(a, b) / norm(b);
