@@ -3,3 +3,16 @@ export type { CurvatureKind, Decomposition, RecordedSolver, SolverRecord } from 
 export type { DrawOptions } from './draws.ts';
 export { type Factor, type FactorOptions, type KroneckerFactors, kroneckerFactors } from './kronecker-factors.ts';
 export { diagonalOf, ekfacOf, identityOf, kfacOf } from './kronecker.ts';
+export { type DenseOptions, denseOf } from './dense.ts';
+export { lanczosOf, type LowRankOptions } from './low-rank.ts';
+export {
+  cgSolver,
+  type CgSolverOptions,
+  type IterativeOptions,
+  type IterativeSolver,
+  lissaSolver,
+  type LissaSolverOptions,
+  minresSolver,
+  type MinresSolverOptions,
+  type SolveRecord,
+} from './iterative.ts';
