@@ -29,7 +29,7 @@ export function toBasis({ rows, columns }: Basis, x: Tensor): Tensor {
 }
 
 /** The parameter with these coordinates. */
-function fromBasis({ rows, columns }: Basis, x: Tensor): Tensor {
+export function fromBasis({ rows, columns }: Basis, x: Tensor): Tensor {
   const left = rows === null ? x : matmul(rows, x, { form: 'tn' });
   return columns === null ? left : matmul(left, columns);
 }

@@ -1,5 +1,5 @@
 // Curvature of an objective over many batches and ways to invert it, all behind one interface.
-export type { CurvatureKind, Decomposition, RecordedSolver, SolverRecord } from './record.ts';
+export type { CurvatureKind, Decomposition, RecordedSolver, SolverRecord, Spectrum } from './record.ts';
 export type { DrawOptions } from './draws.ts';
 export { type Factor, type FactorOptions, type KroneckerFactors, kroneckerFactors } from './kronecker-factors.ts';
 export { diagonalOf, ekfacOf, identityOf, kfacOf } from './kronecker.ts';
@@ -16,3 +16,6 @@ export {
   type MinresSolverOptions,
   type SolveRecord,
 } from './iterative.ts';
+export { type Projection, type ProjectionInit, projectionOf, type ProjectionOptions } from './projection.ts';
+export { lograOf, type LograOptions } from './logra.ts';
+export { conditioningAt, type ConditioningWarning, type DampedSolution, dampingSweep } from './damping-sweep.ts';

@@ -24,13 +24,17 @@ export interface RecordedSolver<T> extends CurvatureSolver<T> {
   readonly about: SolverRecord;
 }
 
-/** Curvature with its eigenvalues, or those of what stands in for it. */
-export interface Decomposition<T> {
+/** The eigenvalues of a curvature, or of what stands in for it. */
+export interface Spectrum {
   readonly about: Omit<SolverRecord, 'damping'>;
-  /** Eigenvalues, ascending, δ among them. */
+  /** Ascending, δ among them. */
   readonly spectrum: Float64Array;
   /** Relative rounding error of the device. */
   readonly epsilon: number;
+}
+
+/** Curvature decomposed once, to be inverted at any damping. */
+export interface Decomposition<T> extends Spectrum {
   /**
    * Inverts with `damping` more on every eigenvalue, 0 unless told. What it needs stays the decomposition's.
    * @throws EcifError where an eigenvalue is not positive then
@@ -43,7 +47,7 @@ export interface Decomposition<T> {
  * Condition number at a damping.
  * @throws EcifError where an eigenvalue is not positive
  */
-export function conditionAt({ about: { method }, spectrum }: Decomposition<unknown>, damping: number): number {
+export function conditionAt({ about: { method }, spectrum }: Spectrum, damping: number): number {
   const [least, most] = [spectrum[0] + damping, spectrum[spectrum.length - 1] + damping];
   if (!(least > 0)) {
     throw new EcifError(
