@@ -79,6 +79,14 @@ export { batchLoss, type Embeddings, type Model, type PairBatch, similarities } 
 export { type AdamState } from './models/optimizer.ts';
 export { captionRecall, type Recall, type Retrieval, retrieval } from './models/retrieval.ts';
 export { rateAt, type Schedule } from './models/schedule.ts';
+export {
+  type CurvatureProduct,
+  gaussNewtonProduct,
+  hessianProduct,
+  objectiveOf,
+  type StreamedLoss,
+} from './models/streamed.ts';
+export { pullTapped, type Stored, type Tap, type TapCall, tapCalls, type TapVariables } from './models/tap.ts';
 export { logScale, trainedTemperature, type WithTemperature } from './models/temperature.ts';
 export { type ClassResult, zeroShot, type ZeroShot } from './models/zero-shot.ts';
 export * from './ecif/algorithms.ts';
@@ -91,6 +99,7 @@ export {
   priorBounds,
   priorBoundsFrom,
 } from './ecif/bounds.ts';
+export * from './ecif/curvature/index.ts';
 export { type Curvature, curvaturesOf } from './ecif/curvatures.ts';
 export { flagPairs, type PairFlag, type Stationarity, stationarityOf } from './ecif/diagnostics.ts';
 export { lossOf, negativeIF, negOf, positiveIF, posOf } from './ecif/influence.ts';

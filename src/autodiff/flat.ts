@@ -1,5 +1,6 @@
 // A tree of tensors as one vector on the host, and back.
 
+import type { Rng } from '../array/rng.ts';
 import { treeFrom, treeLeaves } from '../array/tree.ts';
 import { disposeTree, readAll, scope, type Tensor, tensor } from './tensor.ts';
 
@@ -31,6 +32,11 @@ export class Flat<T> {
       this.#like,
       this.#leaves.map((x) => tensor(x.device, values.slice(first, (first += x.size)), x.shape)),
     );
+  }
+
+  /** A tree of standard normal values. */
+  normal(rng: Rng): T {
+    return this.toTree(Float64Array.from({ length: this.size }, () => rng.normal()));
   }
 
   /** The values of a tree. */

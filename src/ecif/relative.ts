@@ -72,10 +72,7 @@ export async function solvedProbes<T>(
     throw new EcifError(`probes: ${probes} are too few for a value with an error; take ${LEAST_PROBES} or more, or 0`);
   const count = probes ?? (flat.size <= DENSE_UP_TO ? 0 : 64);
   const rng = createRng(seed);
-  const drawn =
-    count === 0
-      ? unitTangents(theta)
-      : Array.from({ length: count }, () => flat.toTree(Float64Array.from({ length: flat.size }, () => rng.normal())));
+  const drawn = count === 0 ? unitTangents(theta) : Array.from({ length: count }, () => flat.normal(rng));
   const solved: T[] = [];
   for (const probe of drawn) solved.push(await h.solve(probe));
   return { exact: count === 0, probes: drawn, solved };

@@ -6,6 +6,7 @@ import { Flat } from '../autodiff/flat.ts';
 import { disposeTree, scope, type Tensor } from '../autodiff/tensor.ts';
 import { cg } from '../linalg/cg.ts';
 import { cholesky, choleskySolve } from '../linalg/cholesky.ts';
+import { symmetrized } from '../linalg/dense.ts';
 import { treeSpace } from '../linalg/tree-space.ts';
 
 /** A symmetric positive definite operator that can be inverted. */
@@ -50,7 +51,7 @@ export async function curvatureAt<T>(
   const flat = new Flat(theta);
   if (flat.size <= (options.denseUpTo ?? DENSE_UP_TO)) {
     const { size, matrix } = await hessian(f, theta);
-    const factor = cholesky(symmetric(matrix, size), size);
+    const factor = cholesky(symmetrized(matrix, size), size);
     const pivots = Array.from({ length: size }, (_, i) => factor.lower[i * (size + 1)] ** 2);
     return {
       solve: async (b) => flat.toTree(choleskySolve(factor, await flat.toVector(b))),
@@ -78,9 +79,4 @@ export async function curvatureAt<T>(
       disposeTree([lin.value, lin.grad]);
     },
   };
-}
-
-/** (A + Aᵀ)/2, so that rounding of single products does not matter. */
-function symmetric(a: Float64Array, n: number): Float64Array {
-  return a.map((v, i) => (v + a[(i % n) * n + Math.floor(i / n)]) / 2);
 }

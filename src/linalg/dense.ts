@@ -103,6 +103,20 @@ export function transpose(a: Float64Array, rows: number, cols = rows): Float64Ar
 }
 
 /**
+ * (A + Aᵀ)/2, so that the rounding of single products does not matter.
+ *
+ * @param a n×n, row-major.
+ * @param n size.
+ * @returns n×n, exactly symmetric.
+ * @throws ShapeError when the size does not fit.
+ * @example cholesky(symmetrized(products, n), n)
+ */
+export function symmetrized(a: Float64Array, n: number): Float64Array {
+  requireMatrix('symmetrized', a, n, n);
+  return a.map((v, i) => (v + a[(i % n) * n + Math.floor(i / n)]) / 2);
+}
+
+/**
  * How far a matrix is from symmetric: max |a_ij − a_ji| / max |a_ij|.
  *
  * @param a n×n, row-major.

@@ -16,6 +16,9 @@ export interface Bilinear {
  * @example const model = bilinear(0.07);
  */
 export const bilinear = (temperature: number): Model<Bilinear, PairBatch> => ({
-  embed: ({ w }, { text, image }) => ({ u: matmul(text, w), v: image }),
+  embed: ({ w }, { text, image }, tap) => {
+    const u = matmul(text, w);
+    return { u: tap === undefined ? u : tap('w', text, u, 'in-out'), v: image };
+  },
   scale: () => 1 / temperature,
 });

@@ -21,10 +21,13 @@ export interface LinearTwoTower {
  * @example const model = linearTwoTower(0.07);
  */
 export const linearTwoTower = (temperature: number): Model<LinearTwoTower, PairBatch> => ({
-  embed: (theta, { text, image }) => ({
-    u: l2Normalize(matmul(text, theta.text)),
-    v: l2Normalize(matmul(image, theta.image)),
-  }),
+  embed: (theta, batch, tap) => {
+    const tower = (side: 'text' | 'image'): Tensor => {
+      const y = matmul(batch[side], theta[side]);
+      return l2Normalize(tap === undefined ? y : tap(side, batch[side], y, 'in-out'));
+    };
+    return { u: tower('text'), v: tower('image') };
+  },
   scale: () => 1 / temperature,
 });
 

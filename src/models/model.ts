@@ -4,6 +4,7 @@ import { mul } from '../autodiff/ops/binary.ts';
 import { contrastive } from '../autodiff/ops/contrastive.ts';
 import { matmul } from '../autodiff/ops/matmul.ts';
 import type { Tensor } from '../autodiff/tensor.ts';
+import type { Tap } from './tap.ts';
 
 /** Embeddings of a batch: `u` of the texts, `v` of the images, (B, d) each, row k of both from pair k. */
 export interface Embeddings {
@@ -13,7 +14,8 @@ export interface Embeddings {
 
 /** Anything that embeds a batch of pairs, in ops, as a function of its parameters. */
 export interface Model<T, B> {
-  embed(theta: T, batch: B): Embeddings;
+  /** @param tap is shown the linear maps of trained matrices */
+  embed(theta: T, batch: B, tap?: Tap): Embeddings;
   /** Factor of ⟨u_i, v_j⟩ in the similarity: 1/τ as a number, or as a scalar made of trained parameters. */
   scale(theta: T): number | Tensor;
 }
@@ -28,15 +30,21 @@ export interface PairBatch {
  * Embeddings of a batch and S_ij = s(u_i, v_j), (B, B), already divided by the temperature.
  * @eq eq-similarity
  */
-export function embedded<T, B>(model: Model<T, B>, theta: T, batch: B): Embeddings & { readonly s: Tensor } {
-  const { u, v } = model.embed(theta, batch);
+export function embedded<T, B>(
+  model: Model<T, B>,
+  theta: T,
+  batch: B,
+  tap?: Tap,
+): Embeddings & { readonly s: Tensor } {
+  const { u, v } = model.embed(theta, batch, tap);
   const scale = model.scale(theta);
   if (typeof scale === 'number') return { u, v, s: matmul(u, v, { form: 'nt', alpha: scale }) };
   return { u, v, s: mul(matmul(u, v, { form: 'nt' }), scale) };
 }
 
 /** S of a batch. */
-export const similarities = <T, B>(model: Model<T, B>, theta: T, batch: B): Tensor => embedded(model, theta, batch).s;
+export const similarities = <T, B>(model: Model<T, B>, theta: T, batch: B, tap?: Tap): Tensor =>
+  embedded(model, theta, batch, tap).s;
 
 /**
  * L_Batch = Σ_k [LSE_j S_kj − S_kk] + [LSE_j S_jk − S_kk].

@@ -19,7 +19,8 @@ export interface WithTemperature<T> {
  * @example const model = trainedTemperature(bilinear(1)); const start = { tower, logScale: logScale(device, 0.07) };
  */
 export const trainedTemperature = <T, B>(model: Model<T, B>): Model<WithTemperature<T>, B> => ({
-  embed: ({ tower }, batch) => model.embed(tower, batch),
+  embed: ({ tower }, batch, tap) =>
+    model.embed(tower, batch, tap && ((parameter, x, y, stored) => tap(`tower.${parameter}`, x, y, stored))),
   scale: ({ logScale }) => exp(logScale),
 });
 

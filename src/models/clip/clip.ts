@@ -7,6 +7,7 @@ import { exp } from '../../autodiff/ops/unary.ts';
 import { type Tensor, tensor } from '../../autodiff/tensor.ts';
 import type { Device } from '../../device/open.ts';
 import type { Model } from '../model.ts';
+import type { Tap } from '../tap.ts';
 import type { ClipConfig } from './config.ts';
 import { type Net, runLayers, type Tower } from './layers.ts';
 import { type Adapter, adaptedDense, type Lora, updateOf } from './lora.ts';
@@ -41,8 +42,11 @@ export interface ClipBatch {
 export interface ClipModel extends Model<Adapter, ClipBatch> {
   readonly clip: Clip;
   readonly lora: Lora | null;
-  /** The affine maps at these parameters. */
-  net(theta: Adapter): Net;
+  /**
+   * The affine maps at these parameters.
+   * @param tap is shown the maps of the low-rank updates
+   */
+  net(theta: Adapter, tap?: Tap): Net;
 }
 
 /**
@@ -154,7 +158,7 @@ export function clipModel(clip: Clip, lora: Lora | null = null, training?: Rng):
   };
   const drop =
     training !== undefined && lora !== null && lora.dropout > 0 ? { share: lora.dropout, rng: training } : undefined;
-  const net = (theta: Adapter): Net => ({
+  const net = (theta: Adapter, tap?: Tap): Net => ({
     weight,
     dense: (name, x, act) =>
       adaptedDense(x, weight(`${name}.weight`), {
@@ -162,15 +166,16 @@ export function clipModel(clip: Clip, lora: Lora | null = null, training?: Rng):
         act,
         lora: updateOf(lora, theta, name),
         drop,
+        tap: tap && { module: name, tap },
       }),
   });
   return {
     clip,
     lora,
     net,
-    embed: (theta, { text, pixels }) => ({
-      u: embedTexts(net(theta), config, text),
-      v: embedImages(net(theta), config, pixels),
+    embed: (theta, { text, pixels }, tap) => ({
+      u: embedTexts(net(theta, tap), config, text),
+      v: embedImages(net(theta, tap), config, pixels),
     }),
     scale: (theta) => ('logit_scale' in theta ? exp(theta.logit_scale) : Math.exp(logitScale)),
   };

@@ -2,10 +2,12 @@
 
 import { EcifError } from '../../array/errors.ts';
 import type { Rng } from '../../array/rng.ts';
-import { mul } from '../../autodiff/ops/binary.ts';
+import { add, mul } from '../../autodiff/ops/binary.ts';
 import { linear, type LowRank, matmul } from '../../autodiff/ops/matmul.ts';
 import { type Tensor, tensor } from '../../autodiff/tensor.ts';
+import { affine } from '../../autodiff/ops/unary.ts';
 import type { Device } from '../../device/open.ts';
+import type { Tap } from '../tap.ts';
 import { type ClipAct, type ClipConfig, clipShapes, layerName, type TowerName } from './config.ts';
 
 /** The affine maps of a layer, as Hugging Face names them. */
@@ -166,7 +168,19 @@ function dropped(x: Tensor, share: number, rng: Rng): Tensor {
   return mul(x, tensor(x.device, mask, x.shape));
 }
 
-/** act(x·Wᵀ + b + scale·(drop(x)·Aᵀ)·Bᵀ) in two kernels; nothing is dropped without `drop`. */
+/** A tap on the low-rank update of a module. */
+interface ModuleTap {
+  readonly module: string;
+  readonly tap: Tap;
+}
+
+/** scale·(x·Aᵀ)·Bᵀ, both maps shown to the tap. */
+function tappedUpdate(x: Tensor, { a, b, scale }: LowRank, { module, tap }: ModuleTap): Tensor {
+  const low = affine(tap(nameA(module), x, matmul(x, a, { form: 'nt' }), 'out-in'), scale, 0);
+  return tap(nameB(module), low, matmul(low, b, { form: 'nt' }), 'out-in');
+}
+
+/** act(x·Wᵀ + b + scale·(drop(x)·Aᵀ)·Bᵀ) in two kernels, more with a tap; nothing is dropped without `drop`. */
 export function adaptedDense(
   x: Tensor,
   w: Tensor,
@@ -175,14 +189,18 @@ export function adaptedDense(
     act = 'none',
     lora,
     drop,
+    tap,
   }: {
     bias: Tensor;
     act: ClipAct | undefined | 'none';
     lora: LowRank | undefined;
     drop: { share: number; rng: Rng } | undefined;
+    tap?: ModuleTap | undefined;
   },
 ): Tensor {
-  if (lora === undefined || drop === undefined) return linear(x, w, { bias, act, lora });
-  const low = matmul(dropped(x, drop.share, drop.rng), lora.a, { form: 'nt' });
+  if (lora === undefined || (drop === undefined && tap === undefined)) return linear(x, w, { bias, act, lora });
+  const input = drop === undefined ? x : dropped(x, drop.share, drop.rng);
+  if (tap !== undefined) return matmul(x, w, { form: 'nt', act, addend: add(tappedUpdate(input, lora, tap), bias) });
+  const low = matmul(input, lora.a, { form: 'nt' });
   return matmul(x, w, { form: 'nt', act, addend: bias, plus: { a: low, b: lora.b, alpha: lora.scale } });
 }

@@ -43,8 +43,8 @@ export function afterPrefix({ clip: { config }, lora, net, scale }: ClipModel): 
   const { text, vision } = config;
   return {
     scale,
-    embed: (theta, prefix) => {
-      const made = net(theta);
+    embed: (theta, prefix, tap) => {
+      const made = net(theta, tap);
       const texts = (): Tensor =>
         textHead(made, text, textLayers(made, config, prefix.text, prefix.ends, first.text, text.layers));
       const images = (): Tensor =>

@@ -1,0 +1,206 @@
+// Solving with the curvature by products alone: conjugate gradients, MINRES, LiSSA.
+
+import { EcifError } from '../../array/errors.ts';
+import { createRng } from '../../array/rng.ts';
+import { Flat } from '../../autodiff/flat.ts';
+import { disposeTree } from '../../autodiff/tensor.ts';
+import { cg } from '../../linalg/cg.ts';
+import { lissa, type LissaPosition } from '../../linalg/lissa.ts';
+import { minres } from '../../linalg/minres.ts';
+import { extremeEigenvalues } from '../../linalg/power.ts';
+import { treeSpace } from '../../linalg/tree-space.ts';
+import type { StreamedLoss } from '../../models/streamed.ts';
+import { batchOperator, curvatureOperator } from './products.ts';
+import type { CurvatureKind, RecordedSolver, SolverRecord } from './record.ts';
+
+/** How one solve went. */
+export interface SolveRecord {
+  readonly curvature: CurvatureKind;
+  readonly status: string;
+  readonly iterations: number;
+  /** ‖b − H·x‖/‖b‖ before the first iteration and after each. */
+  readonly residuals: readonly number[];
+}
+
+/** A solver that iterates, and keeps a record of every solve. */
+export interface IterativeSolver<T> extends RecordedSolver<T> {
+  readonly history: readonly SolveRecord[];
+}
+
+/** Settings of every iterative solver. */
+export interface IterativeOptions {
+  /** Added to the curvature beyond δ; 0 unless told. */
+  readonly damping?: number;
+  /** Relative residual to reach; 1e-8 in float64 and 1e-4 in float32 unless told. */
+  readonly tolerance?: number;
+  /** 1000 unless told. */
+  readonly maxIterations?: number;
+  /** What becomes of a solve that did not get there: an error, or its last x; `throw` unless told. */
+  readonly unfinished?: 'throw' | 'keep';
+  onIteration?(iteration: number, residual: number): void;
+}
+
+/** Settings of {@link cgSolver}. */
+export interface CgSolverOptions<T> extends IterativeOptions {
+  /**
+   * `auto` begins with the Hessian and changes to Gauss-Newton for good where it meets a direction of curvature ≤ 0;
+   * `hessian` throws there. `auto` unless told.
+   */
+  readonly curvature?: CurvatureKind | 'auto';
+  /** Any solver that stands in for the inverse; it stays the caller's. */
+  readonly preconditioner?: RecordedSolver<T>;
+}
+
+/** What all iterative solvers share: settings with nothing open, the record, what is said of a failure. */
+function commonOf<T, B>(method: string, loss: StreamedLoss<T, B>, theta: T, options: IterativeOptions) {
+  const { epsilon } = new Flat(theta).device;
+  const { damping = 0, tolerance = Math.max(1e-8, 1024 * epsilon), maxIterations = 1000 } = options;
+  const history: SolveRecord[] = [];
+  const about = (curvature: CurvatureKind, more: SolverRecord['settings'] = {}): SolverRecord => ({
+    ...{ method, curvature, l2: loss.l2, damping },
+    settings: { tolerance, maxIterations, ...more },
+  });
+  /** Keeps the record; gives x, or says what is wrong with it. */
+  const ended = (x: T, record: SolveRecord, fix: string): T => {
+    history.push(record);
+    const { status, residuals } = record;
+    if (status === 'converged' || options.unfinished === 'keep') return x;
+    disposeTree(x);
+    throw new EcifError(`${method}: ${status} at residual ${residuals.at(-1)}, ${tolerance} asked for; ${fix}`);
+  };
+  const onIteration = ({ iteration, residual }: { iteration: number; residual: number }): void =>
+    options.onIteration?.(iteration, residual);
+  return { damping, tolerance, maxIterations, history, about, ended, onIteration };
+}
+
+/**
+ * Conjugate gradients, preconditioned by any other solver.
+ * @throws EcifError from `solve` where it does not converge; NegativeCurvatureError for an indefinite `hessian`
+ * @example const h = cgSolver(loss, theta, { preconditioner: ekfac.solver(), tolerance: 1e-3 }); await h.solve(b);
+ */
+export function cgSolver<T, B>(
+  loss: StreamedLoss<T, B>,
+  theta: T,
+  options: CgSolverOptions<T> = {},
+): IterativeSolver<T> {
+  const { curvature = 'auto', preconditioner } = options;
+  const common = commonOf('cg', loss, theta, options);
+  const { damping, tolerance, maxIterations, onIteration } = common;
+  let kind: CurvatureKind = curvature === 'auto' ? 'hessian' : curvature;
+  const attempt = (b: T) =>
+    cg(treeSpace<T>(), curvatureOperator(loss, theta, kind), b, {
+      ...{ damping, tolerance, maxIterations, onIteration },
+      preconditioner: preconditioner && ((r) => preconditioner.solve(r)),
+      onNegativeCurvature: curvature === 'auto' ? 'stop' : 'throw',
+    });
+  return {
+    get about() {
+      return common.about(kind, { preconditioner: preconditioner?.about.method ?? null });
+    },
+    history: common.history,
+    accuracy: tolerance,
+    solve: async (b) => {
+      let found = await attempt(b);
+      if (found.negativeCurvature !== null) {
+        disposeTree([found.x, found.negativeCurvature.direction]);
+        const { status, iterations, residuals } = found;
+        common.history.push({ curvature: kind, status, iterations, residuals });
+        kind = 'gauss-newton';
+        found = await attempt(b);
+      }
+      const { x, status, iterations, residuals } = found;
+      const record = { curvature: kind, status, iterations, residuals };
+      return common.ended(x, record, 'raise damping, tolerance or maxIterations, or give a preconditioner');
+    },
+    dispose: () => undefined,
+  };
+}
+
+/** Settings of {@link minresSolver}. */
+export interface MinresSolverOptions extends IterativeOptions {
+  /** `hessian` unless told; it may be indefinite. */
+  readonly curvature?: CurvatureKind;
+}
+
+/**
+ * MINRES: solves with the Hessian even where it is indefinite. The solution then need not be a direction of descent.
+ * @throws EcifError from `solve` where it does not converge
+ */
+export function minresSolver<T, B>(
+  loss: StreamedLoss<T, B>,
+  theta: T,
+  options: MinresSolverOptions = {},
+): IterativeSolver<T> {
+  const { curvature = 'hessian' } = options;
+  const common = commonOf('minres', loss, theta, options);
+  const { damping, tolerance, maxIterations, onIteration } = common;
+  return {
+    about: common.about(curvature),
+    history: common.history,
+    accuracy: tolerance,
+    solve: async (b) => {
+      const product = curvatureOperator(loss, theta, curvature);
+      const settings = { damping, tolerance, maxIterations, onIteration };
+      const { x, status, iterations, residuals } = await minres(treeSpace<T>(), product, b, settings);
+      return common.ended(x, { curvature, status, iterations, residuals }, 'raise damping, tolerance or maxIterations');
+    },
+    dispose: () => undefined,
+  };
+}
+
+/** Settings of {@link lissaSolver}. */
+export interface LissaSolverOptions extends IterativeOptions {
+  /** `gauss-newton` unless told; an indefinite Hessian diverges. */
+  readonly curvature?: CurvatureKind;
+  /** Batches drawn anew for every product, all of them unless told; the solution is then an estimate. */
+  readonly batches?: number;
+  /** Runs that are averaged; 1 unless told. */
+  readonly repeats?: number;
+  /** 0 unless told. */
+  readonly seed?: number;
+}
+
+/** Above the largest eigenvalue as Lanczos sees it, from below. */
+const MARGIN = 1.1;
+
+/**
+ * LiSSA: the Neumann series of the curvature over its largest eigenvalue, found first by Lanczos.
+ * @throws EcifError from `solve` where it does not converge, unless its products are drawn
+ */
+export async function lissaSolver<T, B>(
+  loss: StreamedLoss<T, B>,
+  theta: T,
+  options: LissaSolverOptions = {},
+): Promise<IterativeSolver<T>> {
+  const { curvature = 'gauss-newton', batches, repeats = 1, seed = 0 } = options;
+  const common = commonOf('lissa', loss, theta, options);
+  const { damping, tolerance, maxIterations } = common;
+  const [space, rng] = [treeSpace<T>(), createRng(seed)];
+  const whole = curvatureOperator(loss, theta, curvature);
+  const start = new Flat(theta).normal(rng.fork(0));
+  const { largest } = await extremeEigenvalues(space, whole, start, { tolerance: 1e-2 });
+  disposeTree(start);
+  // What stands for all batches has at most so many times the curvature of all.
+  const spread = batches === undefined ? 1 : Math.max(1, loss.partitions.flat().length / batches);
+  const scale = MARGIN * spread * (largest.value + largest.error + damping);
+  const drawn = batches === undefined ? null : batchOperator(loss, theta, curvature, batches);
+  const product = (v: T, { iteration, repeat }: LissaPosition): T | Promise<T> =>
+    drawn === null ? whole(v) : drawn(v, rng.fork(1 + repeat * maxIterations + iteration));
+  return {
+    about: common.about(curvature, { scale, batches: batches ?? null, repeats, seed }),
+    history: common.history,
+    ...(batches === undefined ? { accuracy: tolerance } : {}),
+    solve: async (b) => {
+      const { x, status, iterations, residuals } = await lissa(space, product, b, {
+        ...{ scale, damping, repeats, maxIterations },
+        tolerance: drawn === null ? tolerance : 0,
+        onIteration: common.onIteration,
+      });
+      const record = { curvature, status, iterations, residuals: residuals.at(-1) ?? [] };
+      if (drawn === null || status === 'diverged') return common.ended(x, record, 'raise damping or maxIterations');
+      common.history.push(record);
+      return x;
+    },
+    dispose: () => undefined,
+  };
+}
