@@ -1,13 +1,14 @@
 // CLIP measured: embedding against ONNX Runtime, derivatives of an adapter with and without the frozen-prefix cache.
 // `npm run bench:clip [-- small b16]` runs both models, or the one named.
 
+import { cpus, loadavg } from 'node:os';
 import * as ecif from '../src/index.ts';
 import { CpuDevice } from '../src/device/cpu.ts';
 import { derivativeRows } from './clip-derivatives.ts';
 import { embedRows } from './clip-embed.ts';
 import { adapted, clipB16, drawPairs, smallClip } from './clip-problem.ts';
 import { installWebGpu } from './peers.ts';
-import { publish, type Row } from './report.ts';
+import { format, note, print, publish, type Row } from './report.ts';
 import type { CompareOptions } from './timing.ts';
 
 /** Steps of central differences, and how close they come to a derivative, in float64 and in float32. */
@@ -57,7 +58,8 @@ if (unknown.length > 0) {
 await installWebGpu();
 const device = await ecif.openDevice({ kind: 'webgpu' });
 console.log(`${device.name}\n`);
-const rows: Row[] = [];
+const [load] = loadavg();
+const rows = [print(note('machine', `load before the run, of ${cpus().length} cores`, format(load), { load }))];
 for (const [name, part] of Object.entries(PARTS)) {
   if (chosen.length === 0 || chosen.includes(name)) rows.push(...(await part(device)));
 }
