@@ -1,6 +1,7 @@
 // The libraries we measure against, each behind the same small interface and each in its fastest form.
 
-import { onnxModel, type OnnxNode } from './onnx-model.ts';
+import { onnxModel, type OnnxNode, transpose } from './onnx-model.ts';
+import { type OrtProvider, ortSession, type OrtSession } from './onnx-session.ts';
 
 /** out[z] = A[z] (M×K) · B[z], with B stored K×N (nn) or N×K (nt); batch 1 means plain matrices. */
 export interface MatmulSpec {
@@ -163,24 +164,12 @@ export const tfJs: Peer = {
   },
 };
 
-interface OrtSession {
-  run(feeds: Record<string, never>): Promise<Record<string, { getData(): Promise<Float32Array> }>>;
-  release(): Promise<void>;
-}
-interface Ort {
-  InferenceSession: { create(model: Uint8Array, options: Record<string, unknown>): Promise<OrtSession> };
-}
-
 /**
  * ONNX Runtime. A and B are constants of the model, so they are on the device before the clock starts; a plain B is
  * stored K×N, as exporters store linear layers, and a batch of N×K is transposed by a node.
  */
-function onnxRuntime(name: string, provider: 'cpu' | 'webgpu'): Peer {
-  const create = async (model: Uint8Array): Promise<OrtSession> => {
-    const module = await load<Ort & { default?: Ort }>('onnxruntime-node');
-    const options = { executionProviders: [provider], graphOptimizationLevel: 'disabled', logSeverityLevel: 3 };
-    return (module.default ?? module).InferenceSession.create(model, options);
-  };
+function onnxRuntime(name: string, provider: OrtProvider): Peer {
+  const create = (model: Uint8Array): Promise<OrtSession> => ortSession(model, provider, 'disabled');
   const tiny: MatmulSpec = { form: 'nn', batch: 1, m: 2, n: 2, k: 2 };
   const four = new Float32Array(4);
   return {
@@ -231,12 +220,6 @@ function ortModel(spec: MatmulSpec, a: Float32Array, b: Float32Array, repeat: nu
   }
   nodes.push({ op: 'Concat', inputs: parts.map((y) => `${y}first`), output: 'out', attributes: { axis: 0 } });
   return onnxModel({ constants, nodes, output: { name: 'out', dims: [repeat] } });
-}
-
-function transpose(x: Float32Array, rows: number, columns: number): Float32Array {
-  const out = new Float32Array(x.length);
-  for (let i = 0; i < rows; i++) for (let j = 0; j < columns; j++) out[j * rows + i] = x[i * columns + j];
-  return out;
 }
 
 export const ortWebGpu = onnxRuntime('onnxruntime WebGPU', 'webgpu');
