@@ -7,6 +7,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
+import { parquetEncoder } from '../src/data/parquet-writer.ts';
 import { openParquetFile } from '../src/data/parquet.node.ts';
 import { SCORE_COLUMNS, scoreCells, scoreRow } from '../src/data/score-columns.ts';
 import { readTable } from '../src/data/score-reader.node.ts';
@@ -198,6 +199,12 @@ describe('the file of scores', () => {
     await file.close();
     expect(file.rows).toBe(65_537);
     expect(existsSync(`${path}.part`)).toBe(false);
+  });
+
+  it('as Parquet ends a row group at 64 MiB of long texts', () => {
+    const encoder = parquetEncoder([{ name: 'id', type: 'string' }]);
+    const long = 'x'.repeat(2 ** 24);
+    expect([1, 2, 3, 4, 5].map(() => encoder.add([long]).length)).toEqual([0, 0, 0, 2, 0]);
   });
 
   it('is refused where columns have no names of their own, or the folder is not there', async () => {
