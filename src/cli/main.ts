@@ -11,6 +11,7 @@ import { evaluate } from './evaluate.ts';
 import { commandHelp, programHelp } from './help.ts';
 import { info } from './info.ts';
 import { ladder } from './ladder.ts';
+import { merge } from './merge.ts';
 import { profile } from './profile.ts';
 import { progressOn } from './progress.ts';
 import { nearest } from './suggest.ts';
@@ -19,7 +20,7 @@ import { verify } from './verify.ts';
 import { ownVersion } from './versions.ts';
 
 /** Every command, in the order of the help. */
-const COMMANDS: readonly Command[] = [demo, train, evaluate, verify, convex, ladder, conformance, profile, info];
+const COMMANDS: readonly Command[] = [demo, train, merge, evaluate, verify, convex, ladder, conformance, profile, info];
 
 function findCommand(name: string): Command {
   const found = COMMANDS.find((command) => command.name === name);

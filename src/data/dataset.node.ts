@@ -8,7 +8,8 @@ import { captionOf, type Dataset, type DatasetRow, parseDataset } from './datase
 const LARGEST_LIST = 512 * 2 ** 20;
 const PICTURE = /\.(?:png|jpe?g|webp|gif|avif|tiff?|svg)$/i;
 
-const unreadable = (path: string, error: unknown): EcifError =>
+/** Says that a file cannot be read, and why. */
+export const unreadable = (path: string, error: unknown): EcifError =>
   new EcifError(`${path}: cannot be read, ${(error as Error).message}; check the path`, { cause: error });
 
 async function readList(path: string, size: number): Promise<Dataset> {

@@ -36,13 +36,16 @@ const LONGEST = { image: 4096, caption: 65_536, id: 512, label: 512 };
 // oxlint-disable-next-line no-control-regex
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g;
 
+/** A text in one line, safe to print. */
+export const oneLine = (text: string): string => text.replace(CONTROL, '\ufffd');
+
 /** A value from a file in a few words, safe to print. */
-const shown = (value: unknown): string =>
-  value === undefined ? 'nothing' : (JSON.stringify(value) ?? typeof value).slice(0, 80).replace(CONTROL, '\ufffd');
+export const shown = (value: unknown): string =>
+  value === undefined ? 'nothing' : oneLine((JSON.stringify(value) ?? typeof value).slice(0, 80));
 
 /** Complains about one field of one line. */
 function bad(file: string, line: number, field: string, found: string, fix: string): never {
-  throw new EcifError(`${file}: line ${line}: ${field}: ${found}; ${fix}`.replace(CONTROL, '\ufffd'));
+  throw new EcifError(oneLine(`${file}: line ${line}: ${field}: ${found}; ${fix}`));
 }
 
 /** Refuses a path that could leave the folder of the list. */

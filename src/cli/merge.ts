@@ -1,0 +1,29 @@
+// ecif merge: the files of a run's shards as the one file that a single run writes.
+
+import { mergeShards } from '../data/score-merge.node.ts';
+import { defineCommand } from './command.ts';
+import { requireWritable } from './files.ts';
+import { bytes, printable } from './format.ts';
+
+export const merge = defineCommand({
+  name: 'merge',
+  summary: 'put the files of --shard runs together: the bytes of a single run',
+  example: 'ecif merge scores.parquet scores-0.parquet scores-1.parquet',
+  options: {},
+  operands: {
+    label: 'OUT SHARD…',
+    help: 'file to write, .parquet, .csv or .jsonl; files of all shards in any order, FILE.shard.json beside each',
+    least: 2,
+    most: Infinity,
+  },
+  run: async (_, { operands: [out, ...shards] }) => {
+    requireWritable(out);
+    const { rows, bytes: size, sha256 } = await mergeShards(out, shards);
+    const files = `${shards.length} shard${shards.length === 1 ? '' : 's'}`;
+    return {
+      json: { out, shards: shards.length, rows, bytes: size, sha256 },
+      text: `${printable(out)}: ${rows} rows of ${files}, ${bytes(size)}`,
+      ok: true,
+    };
+  },
+});
