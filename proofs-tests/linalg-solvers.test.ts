@@ -5,6 +5,7 @@ import { NumericsError } from '../src/array/errors.ts';
 import { createRng } from '../src/array/rng.ts';
 import {
   cg,
+  type CgState,
   cholesky,
   choleskySolve,
   DivergenceError,
@@ -44,6 +45,27 @@ describe('cg', () => {
       }),
       runs,
     );
+  });
+
+  it('goes on from any of its states, bit for bit as if it had not been interrupted', async () => {
+    const a = withSpectrum(7, spectrum(8, 24));
+    const b = normals(9, 24);
+    const weights = Array.from({ length: 24 }, (_, i) => 1 + (i % 5));
+    for (const preconditioner of [undefined, diagonal(weights)]) {
+      const states: CgState<Float64Array>[] = [];
+      const settings = { tolerance: 1e-10, damping: 0.1, preconditioner };
+      const whole = await cg(float64Space, operator(a), b, {
+        ...settings,
+        onState: ({ x, r, p, ...rest }) => void states.push({ ...rest, x: x.slice(), r: r.slice(), p: p.slice() }),
+      });
+      expect(states.length).toBeGreaterThan(5);
+      for (const resume of [states[0], states[4], states[states.length - 1]]) {
+        expect(await cg(float64Space, operator(a), b, { ...settings, resume })).toEqual(whole);
+      }
+      // The same x alone does not go on the same way.
+      const restarted = await cg(float64Space, operator(a), b, { ...settings, x0: states[4].x });
+      expect(restarted.residuals).not.toEqual(whole.residuals.slice(5));
+    }
   });
 
   it('reports residuals that are those of the x it returns', async () => {

@@ -23,8 +23,24 @@ export interface CgOptions<V> {
   onNegativeCurvature?: 'stop' | 'throw' | undefined;
   /** Called after each iteration; do not keep or release `x`. */
   onIteration?: ((info: { iteration: number; residual: number; x: V }) => void) | undefined;
+  /**
+   * Called after each iteration with all that a later run needs to go on; waited for. Its vectors stay the run's: copy
+   * what is kept.
+   */
+  onState?: ((state: CgState<V>) => void | Promise<void>) | undefined;
+  /** Goes on from such a state (kept by the caller) as if it had not been interrupted; `x0` does not matter then. */
+  resume?: CgState<V> | undefined;
   /** Aborts between iterations, rejecting with the signal's reason. */
   signal?: AbortSignal | undefined;
+}
+
+/** A run between two iterations. */
+export interface CgState<V> {
+  readonly x: V;
+  readonly r: V;
+  readonly p: V;
+  readonly residuals: readonly number[];
+  readonly products: number;
 }
 
 /** A direction along which the operator is not positive. */
@@ -117,6 +133,7 @@ export async function cg<V>(
       if (residual(run) <= tolerance) status = 'converged';
       run.residuals.push(residual(run));
       options.onIteration?.({ iteration: run.iteration, residual: residual(run), x: run.x });
+      if (options.onState && status === null) await options.onState(stateOf(run));
     }
     const { iteration: iterations, products, residuals } = run;
     const x = held.give(run.x);
@@ -125,6 +142,11 @@ export async function cg<V>(
     held.end();
   }
 }
+
+const stateOf = <V>({ x, r, p, residuals, products }: Run<V>): CgState<V> => ({
+  ...{ x, r, p, products },
+  residuals: [...residuals],
+});
 
 function residual<V>(run: Run<V>): number {
   return run.bNorm === 0 ? 0 : Math.sqrt(run.rr) / run.bNorm;
@@ -135,16 +157,24 @@ async function begin<V>(
   held: Held<V>,
   apply: Operator<V>,
   b: V,
-  { x0, preconditioner, damping = 0 }: CgOptions<V>,
+  { x0, preconditioner, damping = 0, resume }: CgOptions<V>,
 ): Promise<Run<V>> {
   const [bb] = await space.dots([[b, b]]);
   requireFinite('cg', '‖b‖²', bb, 0);
-  const useStart = x0 !== undefined && bb > 0;
+  const useStart = x0 !== undefined && bb > 0 && resume === undefined;
   const run: Run<V> = {
     ...{ space, held, apply, b, bNorm: Math.sqrt(bb), damping, preconditioner, residuals: [] },
     ...{ x: useStart ? x0 : held.own(space.zeros(b)), r: b, z: b, p: b, rr: bb, rz: bb },
     ...{ iteration: 0, products: 0, floor: Infinity, best: null, refuted: 0 },
   };
+  if (resume !== undefined) {
+    const { x, r, p, residuals, products } = resume;
+    Object.assign(run, { x, r, products, iteration: residuals.length - 1 });
+    run.residuals.push(...residuals);
+    await precondition(run);
+    run.p = p;
+    return run;
+  }
   if (useStart) run.r = await trueResidual(run);
   run.z = run.p = run.r;
   if (bb > 0 && (preconditioner || useStart)) {

@@ -6,7 +6,7 @@ export { symmetricEigen, type SymmetricEigen } from './symmetric-eigen.ts';
 export { DivergenceError, NegativeCurvatureError, NotPositiveDefiniteError, SingularMatrixError } from './errors.ts';
 export { float64Space, type Evaluation, type Objective, type Operator, type Space } from './space.ts';
 export { treeSpace } from './tree-space.ts';
-export { cg, type CgOptions, type CgResult, type CgStatus, type NegativeCurvature } from './cg.ts';
+export { cg, type CgOptions, type CgResult, type CgState, type CgStatus, type NegativeCurvature } from './cg.ts';
 export { minres, type MinresOptions, type MinresResult, type MinresStatus } from './minres.ts';
 export { lissa, type LissaOptions, type LissaPosition, type LissaResult, type LissaStatus } from './lissa.ts';
 export { extremeEigenvalues, type ExtremeOptions, type ExtremeResult, type RitzValue } from './power.ts';
