@@ -1,4 +1,4 @@
-// The table of scores: its columns, and a row of it by name.
+// The table of scores: its columns, a row of it by name, and the table of a pair in each of its batches before averaging.
 
 import type { Cell, Column, Row } from './score-table.ts';
 
@@ -16,7 +16,12 @@ export interface ScoreRow {
   readonly relative: number | null;
   readonly self: number | null;
   readonly clipscore: number | null;
+  /** What is doubtful. */
   readonly flag: string | null;
+  /** What the score is about: the evaluation target. */
+  readonly target: string;
+  /** Standard error of the score over partitions; null for one partition. */
+  readonly error: number | null;
 }
 
 const number = (name: keyof ScoreRow): Column => ({ name, type: 'float64', nullable: true });
@@ -32,6 +37,8 @@ export const SCORE_COLUMNS: readonly (Column & { readonly name: keyof ScoreRow }
     name,
   })),
   { name: 'flag', type: 'string', nullable: true },
+  { name: 'target', type: 'string' },
+  { ...number('error'), name: 'error' },
 ];
 
 /** The row of a table for a pair's scores. */
@@ -40,3 +47,23 @@ export const scoreCells = (row: ScoreRow): Row => SCORE_COLUMNS.map(({ name }): 
 /** A pair's scores from a row of a table. */
 export const scoreRow = (cells: Row): ScoreRow =>
   Object.fromEntries(SCORE_COLUMNS.map(({ name }, i) => [name, cells[i]])) as unknown as ScoreRow;
+
+/** A pair in one batch: its row in the dataset, the partition, and its scores there. */
+export interface Occurrence extends ScoreRow {
+  readonly row: number;
+  readonly partition: number;
+}
+
+/** Columns of occurrences. */
+export const OCCURRENCE_COLUMNS: readonly (Column & { readonly name: keyof Occurrence })[] = [
+  { name: 'row', type: 'int32' },
+  { name: 'partition', type: 'int32' },
+  ...SCORE_COLUMNS,
+];
+
+/** The row of a table for an occurrence. */
+export const occurrenceCells = (one: Occurrence): Row => OCCURRENCE_COLUMNS.map(({ name }): Cell => one[name]);
+
+/** An occurrence from a row of a table. */
+export const occurrenceOf = (cells: Row): Occurrence =>
+  Object.fromEntries(OCCURRENCE_COLUMNS.map(({ name }, i) => [name, cells[i]])) as unknown as Occurrence;

@@ -2,10 +2,12 @@
 
 import { realpath } from 'node:fs/promises';
 import { EcifError } from '../array/errors.ts';
+import { type Average, averaged } from './score-average.node.ts';
+import { SCORE_COLUMNS } from './score-columns.ts';
 import { hashOfFile, readJson, writeWhole } from './score-files.node.ts';
 import { readTable } from './score-reader.node.ts';
 import { checkShardRecord, inOrder, type ShardFile, type ShardRecord } from './score-shard.ts';
-import type { Row } from './score-table.ts';
+import type { Column, Row } from './score-table.ts';
 import { openTable, type TableSummary } from './score-writer.node.ts';
 
 /** The file beside a shard's file that says which part of which run it is. */
@@ -38,6 +40,18 @@ async function* rowsOf({ path, record: { columns, rows } }: ShardFile): AsyncGen
   if (found !== rows) throw new EcifError(`${path}: ${found} rows, its record has ${rows}; run the shard again`);
 }
 
+/** Writes rows as they are, or the averages of occurrences. */
+export async function writeRows(
+  out: string,
+  columns: readonly Column[],
+  read: () => AsyncIterable<Row>,
+  average: Average | undefined,
+): Promise<TableSummary> {
+  const table = await openTable(out, average === undefined ? columns : SCORE_COLUMNS);
+  await table.write(average === undefined ? read() : averaged(read, average, `${out}.means.tmp`));
+  return table.close();
+}
+
 /** The true paths of files that are there. */
 const realPaths = async (paths: readonly string[]): Promise<string[]> =>
   (await Promise.all(paths.map((path) => realpath(path).catch(() => null)))).filter((path) => path !== null);
@@ -56,7 +70,9 @@ export async function mergeShards(out: string, paths: readonly string[]): Promis
   const files: ShardFile[] = [];
   for (const path of paths) files.push(await readShard(path));
   const ordered = inOrder(files);
-  const table = await openTable(out, ordered[0].record.columns);
-  for (const file of ordered) await table.write(rowsOf(file));
-  return table.close();
+  const all = async function* (): AsyncGenerator<Row> {
+    for (const file of ordered) yield* rowsOf(file);
+  };
+  const { columns, average } = ordered[0].record;
+  return writeRows(out, columns, all, average);
 }

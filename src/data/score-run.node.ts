@@ -3,10 +3,11 @@
 import { rm } from 'node:fs/promises';
 import { EcifError } from '../array/errors.ts';
 import { openJournal } from './score-journal.node.ts';
-import { recordPath, writeShardRecord } from './score-merge.node.ts';
+import type { Average } from './score-average.node.ts';
+import { recordPath, writeRows, writeShardRecord } from './score-merge.node.ts';
 import { type BlockRange, blocksOf, type Shard, shardName } from './score-shard.ts';
 import { type Column, type Row, tableFormat } from './score-table.ts';
-import { openTable, type TableSummary } from './score-writer.node.ts';
+import type { TableSummary } from './score-writer.node.ts';
 
 /** Settings of {@link openScoreRun}. */
 export interface ScoreRunOptions {
@@ -17,6 +18,8 @@ export interface ScoreRunOptions {
   readonly blocks: number;
   /** The part to compute; the whole unless given. */
   readonly shard?: Shard | undefined;
+  /** Where the rows are occurrences (`OCCURRENCE_COLUMNS`): the file of the whole holds their averages. */
+  readonly average?: Average | undefined;
 }
 
 /** A run whose rows are written block by block. */
@@ -47,7 +50,7 @@ export const journalFolder = (path: string): string => `${path}.partial`;
  */
 export async function openScoreRun(
   out: string,
-  { columns, signature, blocks, shard }: ScoreRunOptions,
+  { columns, signature, blocks, shard, average }: ScoreRunOptions,
 ): Promise<ScoreRun> {
   tableFormat(out);
   const range = blocksOf(shard ?? { index: 0, count: 1 }, blocks);
@@ -57,12 +60,10 @@ export async function openScoreRun(
   const finish = async (): Promise<TableSummary> => {
     if (next() < range.end) throw new EcifError(`${out}: block ${next()} of ${range.end} is missing; add it first`);
     await rm(recordPath(out), { force: true });
-    const table = await openTable(out, columns);
-    await table.write(journal.rows());
-    const summary = await table.close();
+    const summary = await writeRows(out, columns, () => journal.rows(), shard === undefined ? average : undefined);
     if (shard !== undefined) {
       const { rows, sha256 } = summary;
-      await writeShardRecord(out, { shard, blocks, signature, columns, rows, sha256 });
+      await writeShardRecord(out, { shard, blocks, signature, columns, rows, sha256, average });
     }
     await journal.discard();
     return summary;

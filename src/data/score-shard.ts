@@ -27,6 +27,8 @@ export interface ShardRecord {
   readonly rows: number;
   /** Hash of the file. */
   readonly sha256: string;
+  /** Where the rows of all shards are occurrences to be averaged: over what. */
+  readonly average?: { readonly pairs: number; readonly targets: readonly string[] } | undefined;
 }
 
 /** How people name a shard. */
@@ -66,8 +68,8 @@ export interface ShardFile {
  */
 export function inOrder(files: readonly ShardFile[]): ShardFile[] {
   const [head] = files;
-  const runOf = ({ record: { signature, columns, blocks, shard } }: ShardFile): string =>
-    JSON.stringify([signature, columns, blocks, shard.count]);
+  const runOf = ({ record: { signature, columns, blocks, shard, average } }: ShardFile): string =>
+    JSON.stringify([signature, columns, blocks, shard.count, average]);
   const other = files.find((file) => runOf(file) !== runOf(head));
   if (other !== undefined) {
     throw new EcifError(
@@ -107,7 +109,7 @@ function isColumn(value: unknown): value is Column {
  */
 export function checkShardRecord(path: string, value: unknown): ShardRecord {
   const found = (value ?? {}) as Partial<ShardRecord>;
-  const { shard, blocks, signature, columns, rows, sha256 } = found;
+  const { shard, blocks, signature, columns, rows, sha256, average } = found;
   const fits =
     isCount(shard?.index) &&
     isCount(shard.count) &&
@@ -116,7 +118,8 @@ export function checkShardRecord(path: string, value: unknown): ShardRecord {
     [blocks, rows].every(isCount) &&
     [signature, sha256].every((text) => typeof text === 'string') &&
     Array.isArray(columns) &&
-    columns.every(isColumn);
+    columns.every(isColumn) &&
+    (average === undefined || (isCount(average.pairs) && Array.isArray(average.targets)));
   if (!fits) throw new EcifError(`${path}: not the record of a shard; run the shard again`);
   return found as ShardRecord;
 }
