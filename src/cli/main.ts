@@ -14,13 +14,26 @@ import { ladder } from './ladder.ts';
 import { merge } from './merge.ts';
 import { profile } from './profile.ts';
 import { progressOn } from './progress.ts';
+import { score } from './score.ts';
 import { nearest } from './suggest.ts';
 import { train } from './train.ts';
 import { verify } from './verify.ts';
 import { ownVersion } from './versions.ts';
 
 /** Every command, in the order of the help. */
-const COMMANDS: readonly Command[] = [demo, train, merge, evaluate, verify, convex, ladder, conformance, profile, info];
+const COMMANDS: readonly Command[] = [
+  demo,
+  train,
+  evaluate,
+  score,
+  merge,
+  verify,
+  convex,
+  ladder,
+  conformance,
+  profile,
+  info,
+];
 
 function findCommand(name: string): Command {
   const found = COMMANDS.find((command) => command.name === name);

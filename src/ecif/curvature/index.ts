@@ -8,6 +8,7 @@ export { lanczosOf, type LowRankOptions } from './low-rank.ts';
 export {
   cgSolver,
   type CgSolverOptions,
+  type CgSolverState,
   type IterativeOptions,
   type IterativeSolver,
   lissaSolver,

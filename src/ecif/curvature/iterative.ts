@@ -4,7 +4,7 @@ import { EcifError } from '../../array/errors.ts';
 import { createRng } from '../../array/rng.ts';
 import { Flat } from '../../autodiff/flat.ts';
 import { disposeTree } from '../../autodiff/tensor.ts';
-import { cg } from '../../linalg/cg.ts';
+import { cg, type CgState } from '../../linalg/cg.ts';
 import { lissa, type LissaPosition } from '../../linalg/lissa.ts';
 import { minres } from '../../linalg/minres.ts';
 import { extremeEigenvalues } from '../../linalg/power.ts';
@@ -49,6 +49,15 @@ export interface CgSolverOptions<T> extends IterativeOptions {
   readonly curvature?: CurvatureKind | 'auto';
   /** Any solver that stands in for the inverse; it stays the caller's. */
   readonly preconditioner?: RecordedSolver<T>;
+  /** Told after each iteration where the solve is; its vectors stay the solver's. */
+  onState?(state: CgSolverState<T>): Promise<void>;
+  /** Where the first solve goes on, as if it had not been interrupted. */
+  readonly resume?: CgSolverState<T> | undefined;
+}
+
+/** A solve between two iterations. */
+export interface CgSolverState<T> extends CgState<T> {
+  readonly curvature: CurvatureKind;
 }
 
 /** What all iterative solvers share: settings with nothing open, the record, what is said of a failure. */
@@ -83,15 +92,18 @@ export function cgSolver<T, B>(
   theta: T,
   options: CgSolverOptions<T> = {},
 ): IterativeSolver<T> {
-  const { curvature = 'auto', preconditioner } = options;
+  const { curvature = 'auto', preconditioner, onState } = options;
   const common = commonOf('cg', loss, theta, options);
   const { damping, tolerance, maxIterations, onIteration } = common;
-  let kind: CurvatureKind = curvature === 'auto' ? 'hessian' : curvature;
+  let resume = options.resume;
+  let kind: CurvatureKind = resume?.curvature ?? (curvature === 'auto' ? 'hessian' : curvature);
   const attempt = (b: T) =>
     cg(treeSpace<T>(), curvatureOperator(loss, theta, kind), b, {
       ...{ damping, tolerance, maxIterations, onIteration },
       preconditioner: preconditioner && ((r) => preconditioner.solve(r)),
       onNegativeCurvature: curvature === 'auto' ? 'stop' : 'throw',
+      onState: onState && ((state) => onState({ ...state, curvature: kind })),
+      resume,
     });
   return {
     get about() {
@@ -101,6 +113,7 @@ export function cgSolver<T, B>(
     accuracy: tolerance,
     solve: async (b) => {
       let found = await attempt(b);
+      resume = undefined;
       if (found.negativeCurvature !== null) {
         disposeTree([found.x, found.negativeCurvature.direction]);
         const { status, iterations, residuals } = found;

@@ -2,17 +2,11 @@
 
 import { EcifError } from '../../array/errors.ts';
 import { sizeOf } from '../../array/shape.ts';
-import { keep, type Tensor, tensor } from '../../autodiff/tensor.ts';
 import type { Device } from '../../device/open.ts';
-import { fileSource, saveFile } from './files.node.ts';
-import { shown } from './formats/fields.ts';
 import type { SettleProgress } from '../settle.ts';
-import { openSafetensors, requireTensors, type Safetensors, type TensorToWrite, writeSafetensors } from './safetensors.ts';
+import { shown } from './formats/fields.ts';
 import type { TrainState } from './train.ts';
-
-type Named = Readonly<Record<string, Tensor>>;
-
-const PARTS = ['theta', 'first', 'second', 'centre'] as const;
+import { loadTrees, type Named, saveTrees, wholeNote } from './tree-file.node.ts';
 
 /** A checkpoint: the state, what L2 pulls to, and words about the run. */
 export interface Checkpoint {
@@ -29,50 +23,23 @@ export interface Checkpoint {
  */
 export async function saveCheckpoint(path: string, { state, centre, notes, settled }: Checkpoint): Promise<void> {
   const { step, theta, optimizer } = state;
-  const trees = [theta, optimizer?.first, optimizer?.second, centre ?? undefined];
-  const tensors: TensorToWrite[] = [];
-  for (const [i, tree] of trees.entries()) {
-    for (const [name, one] of Object.entries(tree ?? {})) {
-      const values = await one.data();
-      const dtype = values instanceof Float64Array ? 'F64' : 'F32';
-      tensors.push({ name: `${PARTS[i]}/${name}`, shape: one.shape, values, dtype });
-    }
-  }
+  const trees = { theta, ...(optimizer && { first: optimizer.first, second: optimizer.second }), ...(centre && { centre }) };
   const metadata = { ...notes, step: String(step), count: String(optimizer?.count ?? 0) };
-  const also = settled === undefined ? {} : { settled: JSON.stringify(settled) };
-  await saveFile(path, writeSafetensors(tensors, { ...metadata, ...also }));
-}
-
-/** The tensors of one part on a device; null where the file has none. */
-async function readPart(file: Safetensors, part: string, device: Device): Promise<Named | null> {
-  const names = [...file.tensors.keys()].filter((name) => name.startsWith(`${part}/`));
-  const entries: [string, Tensor][] = [];
-  for (const name of names) {
-    const { shape } = file.tensors.get(name) as { shape: readonly number[] };
-    entries.push([name.slice(part.length + 1), keep(tensor(device, await file.values(name), shape))]);
-    await device.tick();
-  }
-  return names.length === 0 ? null : Object.fromEntries(entries);
-}
-
-function wholeNote(file: Safetensors, name: string): number {
-  const value = Number(file.metadata[name]);
-  if (Number.isSafeInteger(value) && value >= 0) return value;
-  throw new EcifError(`${file.source}: ${name}: found ${String(file.metadata[name])}; is this a checkpoint of a run?`);
+  await saveTrees(path, trees, settled === undefined ? metadata : { ...metadata, settled: JSON.stringify(settled) });
 }
 
 /** How far training on to stationarity was, if the file says so. */
-function settledOf({ source, metadata }: Safetensors): SettleProgress | undefined {
-  if (metadata.settled === undefined) return undefined;
+function settledOf(path: string, { settled }: Readonly<Record<string, string>>): SettleProgress | undefined {
+  if (settled === undefined) return undefined;
   try {
-    const found = JSON.parse(metadata.settled) as SettleProgress;
+    const found = JSON.parse(settled) as SettleProgress;
     const { region, rounding } = found;
     const numbers = [found.lbfgs, found.newton, rounding.floor, rounding.value, region?.radius ?? 0, region?.from ?? 0];
     if (numbers.every((x) => typeof x === 'number' && Number.isFinite(x) && x >= 0)) return found;
   } catch {
     // told below
   }
-  throw new EcifError(`${source}: settled: found ${shown(metadata.settled)}; is this a checkpoint of a run?`);
+  throw new EcifError(`${path}: settled: found ${shown(settled)}; is this a checkpoint of a run?`);
 }
 
 /**
@@ -81,23 +48,16 @@ function settledOf({ source, metadata }: Safetensors): SettleProgress | undefine
  * @throws EcifError for a file that holds no checkpoint of these parameters
  */
 export async function loadCheckpoint(path: string, like: Named, device: Device): Promise<Checkpoint> {
-  const source = await fileSource(path);
-  try {
-    const file = await openSafetensors(source);
-    const [step, count] = [wholeNote(file, 'step'), wholeNote(file, 'count')];
-    const settled = settledOf(file);
-    const parts = settled === undefined ? ['theta', 'first', 'second'] : ['theta'];
-    const needed = parts.flatMap((part) =>
-      Object.entries(like).map(([name, { shape }]) => [`${part}/${name}`, shape] as const),
-    );
-    requireTensors(file, new Map(needed));
-    const [theta, first, second, centre] = await Promise.all(PARTS.map((part) => readPart(file, part, device)));
-    if (theta === null) throw new EcifError(`${path}: no parameters in it; is this a checkpoint of a run?`);
-    const optimizer = first === null || second === null ? undefined : { count, first, second };
-    return { state: { step, theta, optimizer }, centre, notes: file.metadata, settled };
-  } finally {
-    await source.close();
-  }
+  const { trees, notes } = await loadTrees(path, like, ['theta'], device);
+  const { theta, first, second, centre } = trees as Partial<Record<string, Named>>;
+  const [step, count] = [wholeNote(path, notes, 'step'), wholeNote(path, notes, 'count')];
+  const optimizer = first === undefined || second === undefined ? undefined : { count, first, second };
+  return {
+    state: { step, theta: theta as Named, optimizer },
+    centre: centre ?? null,
+    notes,
+    settled: settledOf(path, notes),
+  };
 }
 
 /** Numbers in all parameters. */

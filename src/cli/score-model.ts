@@ -1,0 +1,97 @@
+// A finished training run opened again: its model, parameters, pairs and batches, as a streamed objective.
+
+import { readFileSync } from 'node:fs';
+import { EcifError } from '../array/errors.ts';
+import { disposeTree } from '../autodiff/tensor.ts';
+import { readDataset } from '../data/dataset.node.ts';
+import type { Dataset } from '../data/dataset.ts';
+import { decodePartitions, drawPartition, type Partition } from '../data/partitions.ts';
+import type { Device } from '../device/open.ts';
+import type { Adapter } from '../models/clip/lora.ts';
+import { loadCheckpoint } from '../models/clip/train-checkpoint.node.ts';
+import { streamOf } from '../models/clip/train-streams.ts';
+import type { StreamedLoss } from '../models/streamed.ts';
+import { readyPairs } from './pairs.ts';
+import type { Progress } from './progress.ts';
+import { datasetHash, readRun, runFile } from './run-folder.ts';
+import { openRunModel, type RunModel } from './train-model.ts';
+import type { TrainSettings } from './train-options.ts';
+
+/** A trained run. */
+export interface OpenedRun {
+  readonly settings: TrainSettings;
+  readonly model: RunModel;
+  readonly dataset: Dataset;
+  readonly theta: Adapter;
+  readonly loss: StreamedLoss<Adapter, unknown>;
+  /** The objective of other pairs, without L2, in batches as large as those of training. */
+  evaluation(data: string, seed: number): Promise<{ dataset: Dataset; loss: StreamedLoss<Adapter, unknown> }>;
+  close(): void;
+}
+
+/** The partitions that training met. */
+function recordedPartitions(folder: string, count: number): Partition[] {
+  const path = runFile(folder, 'partitions');
+  const found = decodePartitions(path, readFileSync(path));
+  if (found.count !== count) {
+    throw new EcifError(`${path}: partitions of ${found.count} pairs, the run has ${count}; is the folder of one run?`);
+  }
+  return found.partitions;
+}
+
+const drawn = (count: number, size: number, seed: number, many: number): Partition[] =>
+  Array.from({ length: many }, (_, i) => drawPartition(streamOf(seed, 'partition', i), count, size));
+
+/**
+ * Opens a run folder.
+ * @param partitions random ones to take instead of those of training; 0 for those
+ * @throws EcifError for a run that is not done, or whose pairs have changed
+ */
+export async function openTrained(
+  folder: string,
+  device: Device,
+  { partitions, seed, 'cache-mb': cache }: { partitions: number; seed: number; 'cache-mb': number },
+  progress: Progress,
+): Promise<OpenedRun> {
+  const record = readRun(folder);
+  if (record.status !== 'done') {
+    throw new EcifError(`${folder}: the run is ${record.status}; finish it with ecif train --resume --out ${folder}`);
+  }
+  const settings = { ...record.options, 'cache-mb': cache } as unknown as TrainSettings;
+  const dataset = await readDataset(settings.data, settings.template);
+  if (datasetHash(dataset) !== record.dataset.sha256) {
+    throw new EcifError(`${dataset.source}: other pairs than the run was trained on; restore them`);
+  }
+  const model = await openRunModel(settings, device);
+  const start = model.start();
+  const { state, centre } = await loadCheckpoint(runFile(folder, 'theta'), start, device);
+  disposeTree(start);
+  const closers: (() => void)[] = [];
+  const taskOf = async (pairs: Dataset, name: string) => {
+    const ready = await readyPairs(model, pairs, cache * 2 ** 20);
+    const task = await model.task(ready, `${folder}/${name}.tmp`, progress);
+    closers.push(() => task.close());
+    return task;
+  };
+  const task = await taskOf(dataset, 'frozen-score');
+  const count = dataset.rows.length;
+  return {
+    ...{ settings, model, dataset, theta: state.theta },
+    loss: {
+      model: task.still,
+      partitions: partitions === 0 ? recordedPartitions(folder, count) : drawn(count, settings.batch, seed, partitions),
+      batch: (rows) => task.plain(rows),
+      l2: settings.l2,
+      centre: centre ?? undefined,
+    },
+    evaluation: async (data, from) => {
+      const other = await readDataset(data, settings.template);
+      if (other.rows.length < 2) throw new EcifError(`${other.source}: one pair; a contrastive loss needs two or more`);
+      const evaluated = await taskOf(other, 'frozen-validation');
+      const batches = drawn(other.rows.length, settings.batch, from, 1);
+      const { still, plain } = evaluated;
+      return { dataset: other, loss: { model: still, partitions: batches, batch: (rows) => plain(rows), l2: 0 } };
+    },
+    close: () => closers.forEach((close) => close()),
+  };
+}

@@ -1,0 +1,84 @@
+// The options of `ecif score`.
+
+import type { OptionSpecs, OptionValues } from './args.ts';
+
+/** How H⁻¹ is applied. */
+export const SOLVERS = [
+  'cg',
+  'minres',
+  'lissa',
+  'dense',
+  'ekfac',
+  'kfac',
+  'diagonal',
+  'identity',
+  'lanczos',
+  'logra',
+] as const;
+
+/** Every option of the command. */
+export const SCORE_OPTIONS = {
+  validation: { kind: 'text', label: 'DATA', help: 'pairs whose loss the scores are about' },
+  out: {
+    kind: 'text',
+    label: 'FILE',
+    help: 'file to write, .parquet, .csv or .jsonl; RUN/scores.parquet unless given',
+  },
+  targets: {
+    kind: 'choice',
+    choices: ['all', 'classes', 'pairs'],
+    default: 'all',
+    help: 'one score for all validation pairs, one for each class of them, or one for each pair',
+  },
+  form: {
+    kind: 'choice',
+    choices: ['corrected', 'exact', 'published'],
+    default: 'corrected',
+    help: 'how negatives count: to first order, exactly, or as the paper prints it',
+  },
+  solver: { kind: 'choice', choices: SOLVERS, default: 'cg', help: 'how the curvature is inverted' },
+  curvature: {
+    kind: 'choice',
+    choices: ['auto', 'hessian', 'gauss-newton'],
+    default: 'auto',
+    help: 'auto: the Hessian where it is positive definite, else Gauss-Newton',
+  },
+  damping: { kind: 'number', least: 0, default: 0, help: 'added to the curvature beyond δ' },
+  tolerance: { kind: 'number', least: 1e-12, default: 1e-3, help: 'relative residual of cg and minres' },
+  'max-iterations': { kind: 'number', whole: true, least: 1, default: 1000, help: 'iterations of a solve at most' },
+  preconditioner: { kind: 'choice', choices: ['ekfac', 'none'], default: 'ekfac', help: 'of cg' },
+  rank: {
+    kind: 'number',
+    whole: true,
+    least: 1,
+    default: 32,
+    help: 'vectors of lanczos; side of each logra projection',
+  },
+  partitions: {
+    kind: 'number',
+    whole: true,
+    least: 0,
+    default: 0,
+    help: 'average over so many random partitions; 0 for those of the training run',
+  },
+  probes: {
+    kind: 'number',
+    whole: true,
+    least: 0,
+    default: 0,
+    help: 'random probes for self and relative scores, 5 or more; 0 leaves them out',
+  },
+  shard: { kind: 'text', label: 'I/N', help: 'only part I of N, from 0; ecif merge puts the files together' },
+  seed: {
+    kind: 'number',
+    whole: true,
+    least: 0,
+    most: 2 ** 32 - 1,
+    default: 0,
+    help: 'of partitions, draws and probes',
+  },
+  'cache-mb': { kind: 'number', least: 0, default: 2048, help: 'memory for pictures and frozen layers' },
+} as const satisfies OptionSpecs;
+
+/** Their values. */
+export type ScoreSettings = OptionValues<typeof SCORE_OPTIONS>;
