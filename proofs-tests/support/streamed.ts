@@ -1,4 +1,4 @@
-// Small objectives over batches on the CPU: bilinear, two towers with a trained temperature, a tiny CLIP with LoRA.
+// Small objectives over batches: bilinear, two towers with a trained temperature, a tiny CLIP with LoRA.
 
 import { distance, norm } from '../../src/array/vector.ts';
 import { Flat } from '../../src/autodiff/flat.ts';
@@ -20,11 +20,11 @@ export interface Streamed<T, B> {
   readonly theta: T;
 }
 
-/** Normal numbers on the CPU, times `spread`. */
-function normalTensor(rng: ecif.Rng, shape: readonly number[], spread = 1): ecif.Tensor {
+/** Normal numbers times `spread`. */
+function normalTensor(rng: ecif.Rng, shape: readonly number[], spread = 1, on: ecif.Device = device): ecif.Tensor {
   const size = shape.reduce((a, b) => a * b, 1);
   return ecif.tensor(
-    device,
+    on,
     Float64Array.from({ length: size }, () => spread * rng.normal()),
     shape,
   );
@@ -32,14 +32,13 @@ function normalTensor(rng: ecif.Rng, shape: readonly number[], spread = 1): ecif
 
 /** Batches of rows of features that stay, copied for every use. */
 const featureBatches =
-  (text: Float64Array, image: Float64Array, sizes: { text: number; image: number }) =>
+  (text: Float64Array, image: Float64Array, sizes: { text: number; image: number }, on: ecif.Device = device) =>
   (rows: Uint32Array): Promise<ecif.PairBatch> => {
     const part = (of: Float64Array, width: number): ecif.Tensor =>
-      ecif.tensor(
-        device,
-        Float64Array.from([...rows].flatMap((row) => [...of.subarray(row * width, (row + 1) * width)])),
-        [rows.length, width],
-      );
+      ecif.tensor(on, Float64Array.from([...rows].flatMap((row) => [...of.subarray(row * width, (row + 1) * width)])), [
+        rows.length,
+        width,
+      ]);
     return Promise.resolve({ text: part(text, sizes.text), image: part(image, sizes.image) });
   };
 
@@ -49,7 +48,7 @@ const rows = (...all: number[][]): Uint32Array[] => all.map((one) => Uint32Array
 const PARTITIONS = [rows([0, 1, 2, 3, 4], [5, 6, 7]), rows([7, 2, 4, 0], [1, 3, 5, 6])];
 
 /** Features of eight pairs, each image related to its text. */
-function features(seed: number, sizes: { text: number; image: number }) {
+function features(seed: number, sizes: { text: number; image: number }, on?: ecif.Device) {
   const rng = ecif.createRng(seed);
   const text = Float64Array.from({ length: 8 * sizes.text }, () => rng.normal());
   const image = Float64Array.from(
@@ -57,14 +56,14 @@ function features(seed: number, sizes: { text: number; image: number }) {
     (_, i) =>
       0.7 * rng.normal() + text[Math.floor(i / sizes.image) * sizes.text + (i % Math.min(sizes.text, sizes.image))],
   );
-  return featureBatches(text, image, sizes);
+  return featureBatches(text, image, sizes, on);
 }
 
 /** S = X·W·Yᵀ/τ over two partitions: 12 parameters, convex. */
-export function bilinearStream(seed = 1, l2 = 0.3): Streamed<ecif.Bilinear, ecif.PairBatch> {
+export function bilinearStream(seed = 1, l2 = 0.3, on?: ecif.Device): Streamed<ecif.Bilinear, ecif.PairBatch> {
   const sizes = { text: 3, image: 4 };
-  const theta = { w: normalTensor(ecif.createRng(seed + 100), [3, 4], 0.3) };
-  return { loss: { model: ecif.bilinear(0.8), partitions: PARTITIONS, batch: features(seed, sizes), l2 }, theta };
+  const theta = { w: normalTensor(ecif.createRng(seed + 100), [3, 4], 0.3, on) };
+  return { loss: { model: ecif.bilinear(0.8), partitions: PARTITIONS, batch: features(seed, sizes, on), l2 }, theta };
 }
 
 /** The bilinear model at W = 0 on one batch of given features. */

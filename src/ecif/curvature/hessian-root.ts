@@ -24,19 +24,16 @@ async function anchorsOf(s: Tensor): Promise<Anchor[]> {
   );
 }
 
-/** Adds factor·(p − e_j) at the candidates of an anchor. */
-function put(into: Float64Array, n: number, { p, first, stride }: Anchor, j: number, factor: number): void {
-  for (let i = 0; i < n; i++) into[first + i * stride] += factor * (p[first + i * stride] - (i === j ? 1 : 0));
-}
-
-/** A candidate of an anchor with its probability. */
-function drawTarget({ p, first, stride }: Anchor, n: number, rng: Rng): number {
-  let left = rng.uniform();
+/** Adds p·⟨√p, w⟩ − √p∘w at the candidates of an anchor; its covariance is diag(p) − p·pᵀ for w of covariance 1. */
+function put(into: Float64Array, n: number, { p, first, stride }: Anchor, w: (j: number) => number): void {
+  let along = 0;
   for (let j = 0; j < n; j++) {
-    left -= p[first + j * stride];
-    if (left < 0) return j;
+    const at = first + j * stride;
+    const part = Math.sqrt(p[at]) * w(j);
+    along += part;
+    into[at] -= part;
   }
-  return n - 1;
+  for (let j = 0; j < n; j++) into[first + j * stride] += p[first + j * stride] * along;
 }
 
 /** Matrices Ŝ (B, B) with Σ weight·vec Ŝ·(vec Ŝ)ᵀ = ∇²L(S). */
@@ -48,10 +45,11 @@ export interface HessianRoot {
 /**
  * A root of ∇²L(S) = Σ over anchors, rows and columns, of diag(p) − p·pᵀ.
  *
- * Drawn: every anchor draws a target j ~ p and p − e_j takes its place in Ŝ. These have mean 0 and covariance
- * diag(p) − p·pᵀ, and different anchors are independent, so that E[vec Ŝ·(vec Ŝ)ᵀ] = ∇²L(S).
+ * With w of mean 0 and covariance 1 over the candidates, Σ_j w_j·√p_j·(p − e_j) has covariance diag(p) − p·pᵀ, and
+ * anchors drawn independently add up: E[vec Ŝ·(vec Ŝ)ᵀ] = ∇²L(S).
  *
- * Exact: one matrix √p_j·(p − e_j) for each anchor and target, 2·B² of them.
+ * Drawn: w of random signs, so that an unlikely candidate counts a little in every draw rather than much in few, as it
+ * would if targets were drawn from p. Exact: w = e_j for one anchor at a time, 2·B² matrices.
  */
 export async function hessianRoot(s: Tensor, draws: number | 'exact', rng: Rng): Promise<HessianRoot> {
   const n = s.shape[0];
@@ -62,7 +60,7 @@ export async function hessianRoot(s: Tensor, draws: number | 'exact', rng: Rng):
     *matrices() {
       for (let i = 0; i < draws; i++) {
         const made = new Float64Array(n * n);
-        for (const anchor of anchors) put(made, n, anchor, drawTarget(anchor, n, rng), 1);
+        for (const anchor of anchors) put(made, n, anchor, () => (rng.uniform() < 0.5 ? -1 : 1));
         yield made;
       }
     },
@@ -71,9 +69,9 @@ export async function hessianRoot(s: Tensor, draws: number | 'exact', rng: Rng):
 
 function* everyTarget(anchors: readonly Anchor[], n: number): Generator<Float64Array> {
   for (const anchor of anchors) {
-    for (let j = 0; j < n; j++) {
+    for (let target = 0; target < n; target++) {
       const made = new Float64Array(n * n);
-      put(made, n, anchor, j, Math.sqrt(anchor.p[anchor.first + j * anchor.stride]));
+      put(made, n, anchor, (j) => (j === target ? 1 : 0));
       yield made;
     }
   }
