@@ -79,6 +79,7 @@ export { batchLoss, type Embeddings, type Model, type PairBatch, similarities } 
 export { type AdamState } from './models/optimizer.ts';
 export { captionRecall, type Recall, type Retrieval, retrieval } from './models/retrieval.ts';
 export { rateAt, type Schedule } from './models/schedule.ts';
+export { settle, type Settled, type SettleOptions } from './models/settle.ts';
 export {
   type CurvatureProduct,
   gaussNewtonProduct,
@@ -128,10 +129,13 @@ export {
   type Rescaled,
 } from './ecif/removal.ts';
 export { minimise, type MinimiseOptions, type Minimum } from './ecif/retrain.ts';
-export { type PairScore, pairScores, taskScore } from './ecif/scores.ts';
+export { type PairScore, pairScores, type ScoreParts, taskScore } from './ecif/scores.ts';
 export { type Seg, type Segment, segOf } from './ecif/seg.ts';
 export { cosines, type SelfForm, selfLosses, type SelfOptions, selfScores } from './ecif/self.ts';
 export { curvatureAt, type CurvatureSolver, type SolverOptions } from './ecif/solver.ts';
+export { type StreamedRemoval, streamedRemoval, withoutRows } from './ecif/streamed-removal.ts';
+export { type StreamedBatch, type StreamedPair, streamScores, type SweepPlan } from './ecif/streamed-scores.ts';
+export { type Target, type TargetGradient, targetGradients } from './ecif/targets.ts';
 export { type PairPlace, type PairTangents, pairGradients, sweepPairs } from './ecif/sweep.ts';
 export {
   type Directions,

@@ -34,6 +34,16 @@ describe('README', () => {
     expect(called.filter((name) => !example.includes(`ecif.${name}`))).toEqual([]);
   });
 
+  it('shows what examples/score.ts prints, and calls of it as its heart', () => {
+    const [, top = '', heart = ''] =
+      /```\n\$ npx tsx examples\/score\.ts\n([\s\S]*?)```[\s\S]*?Its heart:\n\n```ts\n([\s\S]*?)```/.exec(readme) ?? [];
+    expect(top).toBe(run('examples/score.ts'));
+    const example = readFileSync(`${root}examples/score.ts`, 'utf8');
+    const called = [...heart.matchAll(/ecif\.(\w+)/g)].map((m) => m[1]);
+    expect(called).toHaveLength(4);
+    expect(called.filter((name) => !example.includes(`ecif.${name}`))).toEqual([]);
+  });
+
   it('shows what examples/engine.ts prints', () => {
     const top = /```\n\$ npx tsx examples\/engine\.ts\n([\s\S]*?)```/.exec(readme)?.[1] ?? '';
     const printed = run('examples/engine.ts');

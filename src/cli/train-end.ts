@@ -39,15 +39,12 @@ export interface EndOfRun {
   checkpoint(theta: Adapter, settled: SettleProgress): Promise<void>;
 }
 
-/** Least relative rounding error of the objective. */
-const noiseOf = ({ epsilon }: Device): number => Math.max(1e-13, 16 * epsilon);
-
 /**
  * Trains on to stationarity where that was asked for, and measures the gradient over all recorded partitions.
  * @param theta taken over
  */
 export async function runEnd(run: EndOfRun, theta: Adapter): Promise<{ theta: Adapter; norms: FinalNorms }> {
-  const { settings, task, partitions, centre, device, progress } = run;
+  const { settings, task, partitions, centre, progress } = run;
   const { 'to-stationarity': tolerance, 'cache-mb': megabytes, l2, iterations, 'newton-steps': newtonSteps } = settings;
   const batch = (rows: Uint32Array): Promise<unknown> => task.plain(rows);
   const loss: StreamedLoss<Adapter, unknown> = { model: task.still, partitions, batch, l2, centre };
@@ -58,7 +55,7 @@ export async function runEnd(run: EndOfRun, theta: Adapter): Promise<{ theta: Ad
     return { theta, norms: { objective: value, gradientNorm: norm, partitions: count, stationarity: null } };
   }
   const settled = await settle(loss, theta, {
-    ...{ tolerance, iterations, newtonSteps, noise: noiseOf(device), memory: megabytes * 2 ** 20 },
+    ...{ tolerance, iterations, newtonSteps, memory: megabytes * 2 ** 20 },
     progress: run.settled,
     onSegment: (at, reached) => run.checkpoint(at, reached),
     onIteration: (method, i, value, norm) =>

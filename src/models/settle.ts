@@ -44,20 +44,29 @@ export interface Settled<T> extends Pick<MinimizeResult<T>, 'value' | 'gradientN
 export interface SettleOptions<T> extends Pick<TrustRegionOptions<T>, 'preconditioner'> {
   /** ‖∇F‖ to reach. */
   readonly tolerance: number;
-  /** Iterations of L-BFGS at most. */
-  readonly iterations: number;
-  /** Newton steps at most, where L-BFGS does not get there or is slow. */
-  readonly newtonSteps: number;
-  /** Least relative rounding error of F. */
-  readonly noise: number;
-  /** Bytes that may be kept of forward passes, for products of the curvature. */
-  readonly memory: number;
+  /** Iterations of L-BFGS at most; 300 unless told. */
+  readonly iterations?: number | undefined;
+  /** Newton steps at most, where L-BFGS does not get there or is slow; 50 unless told. */
+  readonly newtonSteps?: number | undefined;
+  /** Least relative rounding error of F; 16 units of roundoff, at least 1e-13, unless told. */
+  readonly noise?: number | undefined;
+  /** Bytes that may be kept of forward passes, for products of the curvature; 1 GiB unless told. */
+  readonly memory?: number | undefined;
   /** Where an earlier run was; its θ is the start. */
   readonly progress?: SettleProgress | undefined;
   onIteration?(method: 'lbfgs' | 'newton', iteration: number, value: number, norm: number): void;
   /** Told between segments. A run that goes on from here ends with the same bits. */
   onSegment?(theta: T, progress: SettleProgress): Promise<void>;
 }
+
+/** Settings with nothing open. */
+type Settings<T> = SettleOptions<T> & Required<{ [K in 'iterations' | 'newtonSteps' | 'noise' | 'memory']: number }>;
+
+const settingsOf = <T>(start: T, options: SettleOptions<T>): Settings<T> => {
+  const noise = Math.max(1e-13, 16 * new Flat(start).device.epsilon);
+  const { iterations = 300, newtonSteps = 50, memory = 2 ** 30 } = options;
+  return { ...options, iterations, newtonSteps, memory, noise: options.noise ?? noise };
+};
 
 /** Iterations of a segment of L-BFGS, which begins with an empty memory, and steps of one of Newton. */
 const SEGMENT = { lbfgs: 50, newton: 3 };
@@ -102,7 +111,7 @@ async function lbfgsSegment<T, B>(
   loss: StreamedLoss<T, B>,
   theta: T,
   progress: SettleProgress,
-  { tolerance, iterations, noise, onIteration }: SettleOptions<T>,
+  { tolerance, iterations, noise, onIteration }: Settings<T>,
 ): Promise<Segment<T>> {
   const values: number[] = [];
   const result = await lbfgs(treeSpace<T>(), objectiveOf(loss), theta, {
@@ -127,7 +136,7 @@ async function newtonSegment<T, B>(
   loss: StreamedLoss<T, B>,
   theta: T,
   progress: SettleProgress,
-  { tolerance, newtonSteps, noise, memory, preconditioner, onIteration }: SettleOptions<T>,
+  { tolerance, newtonSteps, noise, memory, preconditioner, onIteration }: Settings<T>,
 ): Promise<Segment<T>> {
   const region = progress.region as NonNullable<SettleProgress['region']>;
   const result = await trustRegion(
@@ -168,7 +177,7 @@ function stopOf<T>(
   { gradientNorm: norm, gradientNorms, converged, status }: MinimizeResult<T>,
   wasNewton: boolean,
   { newton, region, rounding }: SettleProgress,
-  { newtonSteps }: SettleOptions<T>,
+  { newtonSteps }: Settings<T>,
 ): Settled<T>['status'] | null {
   if (converged) return 'converged';
   const stuck = status === 'stagnated' || norm > gradientNorms[0] / 2;
@@ -182,9 +191,10 @@ function stopOf<T>(
  * Minimises the objective until ‖∇F‖ ≤ tolerance: L-BFGS while it is quick, then Newton in a trust region; or until the
  * gradient is lost in rounding.
  * @param start stays the caller's
- * @example const { theta, status } = await settle(loss, start, { tolerance: 1e-6, iterations: 300, newtonSteps: 50, noise: 1e-6, memory: 2 ** 30 });
+ * @example const { theta, status } = await settle(loss, start, { tolerance: 1e-6 });
  */
-export async function settle<T, B>(loss: StreamedLoss<T, B>, start: T, options: SettleOptions<T>): Promise<Settled<T>> {
+export async function settle<T, B>(loss: StreamedLoss<T, B>, start: T, given: SettleOptions<T>): Promise<Settled<T>> {
+  const options = settingsOf(start, given);
   const begun = { lbfgs: 0, newton: 0, region: null };
   let progress: SettleProgress = options.progress ?? { ...begun, rounding: await roundingOf(loss, start) };
   for (let theta = start; ; ) {
