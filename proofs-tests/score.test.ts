@@ -17,7 +17,6 @@ import { CpuDevice } from '../src/device/cpu.ts';
 import { denseOf } from '../src/ecif/curvature/index.ts';
 import { targetGradients } from '../src/ecif/targets.ts';
 import * as ecif from '../src/index.ts';
-import type { Adapter } from '../src/models/clip/lora.ts';
 import { runCli } from './support/cli.ts';
 import { quiet, trainHere, writeBase } from './support/shapes.ts';
 
@@ -63,7 +62,7 @@ describe('scores of a run', () => {
       for (const [position, row] of members.entries()) {
         const f = ecif.lossOf(problem, [{ batch: 0, positions: [position] }], 'corrected');
         const { id } = dataset.rows[row];
-        const value = dot(await flat.toVector(ecif.grad(f)(theta) as Adapter), w);
+        const value = dot(await flat.toVector(ecif.grad(f)(theta)), w);
         found.set(id, [...(found.get(id) ?? []), value]);
       }
     }

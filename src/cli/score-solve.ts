@@ -89,7 +89,7 @@ async function openSolver(
       return decomposed(lanczosOf(loss, theta, { rank, seed, curvature: kind }));
     case 'logra':
       return decomposed(lograOf(loss, theta, { size: rank, seed, curvature: kind }));
-    default: {
+    case 'cg': {
       const { curvature, preconditioner: which } = settings;
       const preconditioner = which === 'none' ? {} : { preconditioner: (await ekfac()).solver(damping) };
       return {
