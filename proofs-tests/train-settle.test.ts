@@ -14,9 +14,10 @@ import { bytesOf, temporaryFolder, trainHere, writeBase } from './support/shapes
 
 const SETTINGS = { iterations: 40, newtonSteps: 60, noise: 1e-13, memory: 2 ** 28 };
 const LAYERS = { 'text-layers': 'last:1', 'vision-layers': 'last:1' };
-const WORDS = '--device cpu --epochs 2 --batch 6 --rank 2 --l2 20 --text-layers last:1 --vision-layers last:1'.split(
-  ' ',
-);
+const WORDS =
+  '--device cpu --epochs 2 --batch 6 --rank 1 --targets v_proj --l2 50 --iterations 10 --text-layers last:1 --vision-layers last:1'.split(
+    ' ',
+  );
 
 describe('products at a fixed θ', () => {
   it.each(['hessian', 'gauss-newton'] as const)(
@@ -105,7 +106,7 @@ describe('ecif train --to-stationarity', () => {
       (JSON.parse(readFileSync(join(run, 'run.json'), 'utf8')) as { norms: FinalNorms }).norms;
     expect(norms(cut)).toEqual(norms(whole));
     expect(norms(cut).stationarity).toMatchObject({ reached: true, status: 'converged' });
-    expect((await objectiveFromFiles(cut, model, data, 20)).norm).toBeLessThanOrEqual(1.01e-8);
+    expect((await objectiveFromFiles(cut, model, data, 50)).norm).toBeLessThanOrEqual(1.01e-8);
   });
 
   it('left out, the gradient is measured over all partitions', async () => {
