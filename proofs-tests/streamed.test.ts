@@ -172,16 +172,19 @@ describe('removal from a streamed LoRA CLIP', () => {
   const solverAt = (_: unknown, at: Adapter) =>
     ecif.curvatureAt((t: Adapter) => ecif.affine(atHand(t), 1 / COUNT, 0), at, dense);
 
-  it('is that of the problem with all batches at hand, rung by rung', async () => {
-    const whole = ecif.removalOf(problem, theta, seg, h, dense);
-    // H of the streamed loss is that of the problem over the number of partitions.
-    const streamed = streamedRemoval(
+  // H of the streamed loss is that of the problem over the number of partitions.
+  const removal = () =>
+    streamedRemoval(
       loss,
       theta,
       REMOVED,
       { solve: async (b) => ecif.treeSpace<Adapter>().combine([COUNT], [await h.solve(b)]) },
       solverAt,
     );
+
+  it('is that of the problem with all batches at hand, rung by rung', async () => {
+    const whole = ecif.removalOf(problem, theta, seg, h, dense);
+    const streamed = removal();
     const near = async (a: Adapter, b: Adapter): Promise<void> => {
       const [x, y, from] = [await flat.toVector(a), await flat.toVector(b), await flat.toVector(theta)];
       expect(distance(x, y)).toBeLessThan(1e-9 * distance(y, from));
@@ -196,13 +199,7 @@ describe('removal from a streamed LoRA CLIP', () => {
   it('comes nearer to retraining from rung to rung, and doing nothing is the farthest', async () => {
     const { theta: retrained } = await ecif.minimise(atHand, theta, { method: 'newton', indefinite: 'reflect' });
     const truth = await flat.toVector(retrained);
-    const streamed = streamedRemoval(
-      loss,
-      theta,
-      REMOVED,
-      { solve: async (b) => ecif.treeSpace<Adapter>().combine([COUNT], [await h.solve(b)]) },
-      solverAt,
-    );
+    const streamed = removal();
     const errorOf = async (edited: Adapter): Promise<number> => distance(await flat.toVector(edited), truth);
     const [nothing, corrected, newton, three] = [
       await errorOf(theta),

@@ -5,7 +5,7 @@ import { div } from '../../autodiff/ops/binary.ts';
 import { matmul } from '../../autodiff/ops/matmul.ts';
 import { affine } from '../../autodiff/ops/unary.ts';
 import { disposeTree, keep, readAll, scope, type Tensor } from '../../autodiff/tensor.ts';
-import { conditionAt, type Decomposition } from './record.ts';
+import { type Decomposition, decompositionOf } from './record.ts';
 
 /** Bases of the rows and columns of a matrix, a vector in every row; null is the standard basis. */
 export interface Basis {
@@ -54,17 +54,9 @@ export async function blockDecomposition<T>(
     });
     return treeFrom(b, leaves);
   };
-  const made: Decomposition<T> = {
-    about,
-    spectrum,
-    epsilon,
-    solver: (damping = 0) => ({
-      about: { ...about, damping },
-      accuracy: epsilon * conditionAt(made, damping),
-      solve: (b) => Promise.resolve(keep(scope(() => solve(b, l2 + damping)))),
-      dispose: () => undefined,
-    }),
-    dispose: () => blocks.forEach(disposeTree),
-  };
-  return made;
+  return decompositionOf(
+    { about, spectrum, epsilon },
+    (b, damping) => Promise.resolve(keep(scope(() => solve(b, l2 + damping)))),
+    () => blocks.forEach(disposeTree),
+  );
 }

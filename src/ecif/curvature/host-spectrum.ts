@@ -2,7 +2,7 @@
 
 import { matVec, symmetrized, transpose } from '../../linalg/dense.ts';
 import { symmetricEigen } from '../../linalg/symmetric-eigen.ts';
-import { conditionAt, type Decomposition } from './record.ts';
+import { type Decomposition, decompositionOf } from './record.ts';
 
 /** How trees become vectors of the matrix, and back. */
 interface Coordinates<T> {
@@ -24,20 +24,12 @@ export function hostDecomposition<T>(
 ): Decomposition<T> {
   const { values: spectrum, vectors } = symmetricEigen(symmetrized(matrix, n), n);
   const columns = transpose(vectors, n);
-  const made: Decomposition<T> = {
-    about,
-    spectrum,
-    epsilon,
-    solver: (damping = 0) => ({
-      about: { ...about, damping },
-      accuracy: epsilon * conditionAt(made, damping),
-      solve: async (b) => {
-        const along = matVec(vectors, await coordinates.toVector(b), n).map((c, i) => c / (spectrum[i] + damping));
-        return coordinates.toTree(matVec(columns, along, n));
-      },
-      dispose: () => undefined,
-    }),
-    dispose: () => coordinates.dispose(),
-  };
-  return made;
+  return decompositionOf(
+    { about, spectrum, epsilon },
+    async (b, damping) => {
+      const along = matVec(vectors, await coordinates.toVector(b), n).map((c, i) => c / (spectrum[i] + damping));
+      return coordinates.toTree(matVec(columns, along, n));
+    },
+    () => coordinates.dispose(),
+  );
 }

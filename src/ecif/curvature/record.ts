@@ -1,10 +1,11 @@
 // What a solver is, for run records, and curvature decomposed once for many dampings.
 
 import { EcifError } from '../../array/errors.ts';
+import type { CurvatureKind } from '../../linalg/trust-region.ts';
 import type { CurvatureSolver } from '../solver.ts';
 
 /** Which curvature: of the loss itself, or without the second derivatives of the similarities. */
-export type CurvatureKind = 'hessian' | 'gauss-newton';
+export type { CurvatureKind };
 
 /** A solver in words and numbers. */
 export interface SolverRecord {
@@ -55,4 +56,25 @@ export function conditionAt({ about: { method }, spectrum }: Spectrum, damping: 
     );
   }
   return most / least;
+}
+
+/**
+ * A decomposition from what inverts it.
+ * @param solve (curvature + damping)⁻¹·b; a new tree
+ */
+export function decompositionOf<T>(
+  of: Spectrum,
+  solve: (b: T, damping: number) => Promise<T>,
+  dispose: () => void,
+): Decomposition<T> {
+  return {
+    ...of,
+    solver: (damping = 0) => ({
+      about: { ...of.about, damping },
+      accuracy: of.epsilon * conditionAt(of, damping),
+      solve: (b) => solve(b, damping),
+      dispose: () => undefined,
+    }),
+    dispose,
+  };
 }
