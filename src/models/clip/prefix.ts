@@ -58,14 +58,15 @@ export function afterPrefix({ clip: { config }, lora, net, scale }: ClipModel): 
 }
 
 /** The pairs of some rows. */
-export function prefixRows({ text, image, ends }: Prefix, rows: ArrayLike<number>): Prefix {
-  const index = tensor(text.device, Int32Array.from(rows), [rows.length], 'int');
-  return {
-    text: gather(text, index),
-    image: gather(image, index),
-    ends: Int32Array.from(rows, (k) => ends[k]),
-  };
-}
+export const prefixRows = ({ text, image, ends }: Prefix, rows: ArrayLike<number>): Prefix =>
+  scope(() => {
+    const index = tensor(text.device, Int32Array.from(rows), [rows.length], 'int');
+    return {
+      text: gather(text, index),
+      image: gather(image, index),
+      ends: Int32Array.from(rows, (k) => ends[k]),
+    };
+  });
 
 /** Several prefixes as one; their texts must have equal numbers of tokens (`length` of `clipBatch`). */
 export const joinPrefixes = (parts: readonly Prefix[]): Prefix => ({
