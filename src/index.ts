@@ -91,6 +91,18 @@ export { logScale, trainedTemperature, type WithTemperature } from './models/tem
 export { type ClassResult, zeroShot, type ZeroShot } from './models/zero-shot.ts';
 export * from './ecif/algorithms.ts';
 export {
+  type Checkpoint,
+  lemonOf,
+  type LemonOptions,
+  type Method,
+  METHODS,
+  type Need,
+  type Negatives,
+  type ScoringTask,
+  trakOf,
+  type TrakOptions,
+} from './ecif/baselines/index.ts';
+export {
   type Certificates,
   certificates,
   certificatesFrom,
