@@ -115,6 +115,15 @@ describe('scores from embeddings', () => {
     expect(gapOf(await method('loss').scores(task), expected)).toBeLessThan(1e-10);
   });
 
+  it('influence and loss together go by both orders', async () => {
+    const [both, influence, fit] = await Promise.all(
+      ['ecif+loss', 'ecif', 'loss'].map((name) => method(name).scores(task)),
+    );
+    const below = (of: Float64Array, n: number): number => of.filter((x) => x < of[n]).length;
+    const expected = both.map((_, n) => (below(influence, n) + below(fit, n) + 2) / (2 * task.count));
+    expect(gapOf(both, expected)).toBeLessThan(1e-12);
+  });
+
   it('neighbours are those by brute force', async () => {
     const far = (a: readonly number[], b: readonly number[]): number => 1 - inner(a, b);
     const k = 5;

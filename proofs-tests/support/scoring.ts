@@ -67,8 +67,8 @@ const rowsOf = ({ text, image }: PlainPairs, rows: readonly number[]): PlainPair
 });
 
 const tensors = ({ text, image }: PlainPairs): ecif.PairBatch => ({
-  text: ecif.tensor(device, text as number[][]),
-  image: ecif.tensor(device, image as number[][]),
+  text: ecif.tensor(device, text),
+  image: ecif.tensor(device, image),
 });
 
 /** Makes one of ten pairs in two partitions, or of other sizes. */

@@ -4,6 +4,7 @@
 import { EcifError, NumericsError } from '../array/errors.ts';
 import { checkOperands, type Parsed, parseWords, UsageError, withDefaults } from './args.ts';
 import { type Command, type Context, GLOBAL_OPTIONS } from './command.ts';
+import { compare } from './compare.ts';
 import { conformance } from './conformance.ts';
 import { convex } from './convex.ts';
 import { demo } from './demo.ts';
@@ -20,7 +21,19 @@ import { verify } from './verify.ts';
 import { ownVersion } from './versions.ts';
 
 /** Every command, in the order of the help. */
-const COMMANDS: readonly Command[] = [demo, train, merge, evaluate, verify, convex, ladder, conformance, profile, info];
+const COMMANDS: readonly Command[] = [
+  demo,
+  train,
+  merge,
+  evaluate,
+  compare,
+  verify,
+  convex,
+  ladder,
+  conformance,
+  profile,
+  info,
+];
 
 function findCommand(name: string): Command {
   const found = COMMANDS.find((command) => command.name === name);

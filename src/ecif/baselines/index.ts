@@ -1,5 +1,6 @@
 // Every method that pairs can be scored by, behind one interface.
 
+import { ecifAndLoss } from './combined.ts';
 import { random, retraining } from './ends.ts';
 import { gradCos, gradDot, tracIn } from './gradients.ts';
 import {
@@ -17,6 +18,7 @@ import { clipScore, ownLoss, representation } from './similarity.ts';
 import { trak, trakConstant } from './trak.ts';
 
 export type { Checkpoint, Method, Need, ScoringTask } from './method.ts';
+export { judgeMethods, type Judged, type JudgeOptions, judgingSteps, type Quality } from './judge.ts';
 export { type LemonOptions, lemonOf } from './lemon.ts';
 export { type Negatives, trakOf, type TrakOptions } from './trak.ts';
 
@@ -41,6 +43,7 @@ export const METHODS: readonly Method[] = [
   representation,
   clipScore,
   ownLoss,
+  ecifAndLoss,
   lemonOf(),
   random,
 ];

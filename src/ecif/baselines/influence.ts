@@ -62,7 +62,7 @@ const influence = (
   about,
   needs: curvature === 'identity' ? ['evaluation'] : ['evaluation', 'curvature'],
   scores: async (task) => {
-    const solver = await (CURVATURES[curvature] as MakeSolver)(task);
+    const solver = await CURVATURES[curvature](task);
     const w = await withEvaluationGradient(task, task.theta, (gradient) => solver.solve(gradient));
     const scores = await meansAlong(task, task.theta, w, (pair) => pair.scores[0][part], form);
     disposeTree(w);
