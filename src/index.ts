@@ -92,6 +92,22 @@ export { logScale, trainedTemperature, type WithTemperature } from './models/tem
 export { type ClassResult, zeroShot, type ZeroShot } from './models/zero-shot.ts';
 export * from './ecif/algorithms.ts';
 export {
+  type Checkpoint,
+  type Judged,
+  judgeMethods,
+  type JudgeOptions,
+  lemonOf,
+  type LemonOptions,
+  type Method,
+  METHODS,
+  type Need,
+  type Negatives,
+  type Quality,
+  type ScoringTask,
+  trakOf,
+  type TrakOptions,
+} from './ecif/baselines/index.ts';
+export {
   type Certificates,
   certificates,
   certificatesFrom,

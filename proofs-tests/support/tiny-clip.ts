@@ -42,7 +42,9 @@ export interface TinyClip {
   readonly problem: ecif.Problem<Adapter, Prefix>;
   readonly start: Adapter;
   readonly partitions: readonly Partition[];
-  /** The loss of pairs that are not trained on. */
+  /** Pairs that are not trained on. */
+  readonly held: Prefix;
+  /** Their loss. */
   readonly validation: (theta: Adapter) => ecif.Tensor;
 }
 
@@ -89,6 +91,7 @@ export function tinyClip(device: ecif.Device, options: TinyOptions = {}): TinyCl
     ),
     start: centre,
     partitions,
+    held: others,
     validation: (theta) => ecif.batchLoss(after, theta, others),
   };
 }

@@ -4,6 +4,7 @@
 import { EcifError, NumericsError } from '../array/errors.ts';
 import { checkOperands, type Parsed, parseWords, UsageError, withDefaults } from './args.ts';
 import { type Command, type Context, GLOBAL_OPTIONS } from './command.ts';
+import { compare } from './compare.ts';
 import { conformance } from './conformance.ts';
 import { convex } from './convex.ts';
 import { demo } from './demo.ts';
@@ -27,6 +28,7 @@ const COMMANDS: readonly Command[] = [
   evaluate,
   score,
   merge,
+  compare,
   verify,
   convex,
   ladder,

@@ -37,6 +37,13 @@ export function diagonal(s: Tensor): Tensor {
 /** So low that its exponential is 0. */
 export const FAR = -1e30;
 
+/** S with its diagonal far below: what a pair competes with. */
+export function withoutDiagonal(s: Tensor): Tensor {
+  const n = s.shape[0];
+  const own = Float64Array.from({ length: n * n }, (_, i) => (i % (n + 1) === 0 ? FAR : 0));
+  return add(s, tensor(s.device, own, [n, n]));
+}
+
 /**
  * The loss of each pair as anchor, by direction: LSE_j S_kj − S_kk and LSE_j S_jk − S_kk, (B) each. Written as
  * log(1 + eˣ) with x the log-sum-exp of the others less S_kk: the derivative of a loss near 0 keeps all its digits.
@@ -45,8 +52,7 @@ export const FAR = -1e30;
  */
 export function anchorLosses(s: Tensor): { t2i: Tensor; i2t: Tensor } {
   const n = s.shape[0];
-  const own = Float64Array.from({ length: n * n }, (_, i) => (i % (n + 1) === 0 ? FAR : 0));
-  const others = add(s, tensor(s.device, own, [n, n]));
+  const others = withoutDiagonal(s);
   const d = diagonal(s);
   const loss = (axis: 0 | 1): Tensor => logSumExp(stack([sub(logSumExp(others, axis), d), zeros(s.device, [n])]), 0);
   return { t2i: loss(1), i2t: loss(0) };
