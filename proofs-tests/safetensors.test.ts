@@ -101,7 +101,7 @@ describe('a file', () => {
       fc.record({
         name: fc.string({ minLength: 1, unit: 'grapheme' }),
         shape: fc.array(fc.nat(4), { maxLength: 3 }),
-        dtype: fc.constantFrom('F32', 'F16', 'BF16'),
+        dtype: fc.constantFrom('F64', 'F32', 'F16', 'BF16'),
       }),
       { selector: ({ name }) => name, maxLength: 8 },
     );
@@ -117,8 +117,8 @@ describe('a file', () => {
         for (const { name, shape, dtype, values } of wanted) {
           const info = file.tensors.get(name);
           expect(info).toMatchObject({ shape, dtype });
-          expect((info?.offset ?? 1) % (dtype === 'F32' ? 4 : 2)).toBe(0);
-          expect(await file.values(name)).toEqual(Float32Array.from(values));
+          expect((info?.offset ?? 1) % { F64: 8, F32: 4, F16: 2, BF16: 2 }[dtype]).toBe(0);
+          expect(await file.values(name)).toEqual((dtype === 'F64' ? Float64Array : Float32Array).from(values));
         }
       }),
       { numRuns: 50 },
@@ -131,7 +131,8 @@ describe('a file', () => {
     ['another count', [{ name: 'w', values: [1, 2] }], 'tensor "w": 2 values for [1]'],
     ['no shape', [{ name: 'w', shape: [-1] }], 'tensor "w": shape [-1]'],
     ['F16 too small', [{ name: 'w', values: [1e6], dtype: 'F16' as const }], '1000000 is too large for F16; use F32'],
-    ['BF16 too small', [{ name: 'w', values: [3.4e38 * 2], dtype: 'BF16' as const }], 'too large for BF16'],
+    ['BF16 too small', [{ name: 'w', values: [3.4e38 * 2], dtype: 'BF16' as const }], 'too large for BF16; use F64'],
+    ['F32 too small', [{ name: 'w', values: [1e39], dtype: 'F32' as const }], 'too large for F32; use F64'],
   ])('with %s is not written', (_what, tensors, message) => {
     const whole = tensors.map((t) => ({ shape: [1], values: [1], ...t }));
     expect(() => writeSafetensors(whole)).toThrow(message);

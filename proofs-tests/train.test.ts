@@ -1,81 +1,25 @@
 // ecif train: equal runs give equal bits, a killed run goes on as if it had never been, and its record is true.
-import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { treeLeaves } from '../src/array/tree.ts';
 import { batchOfRows, readyPairs } from '../src/cli/pairs.ts';
 import { openEmbedder } from '../src/cli/evaluate-run.ts';
-import type { FinalNorms } from '../src/cli/train-run.ts';
-import { grad } from '../src/autodiff/transforms.ts';
-import { itemOf, scope, type Tensor, tensor } from '../src/autodiff/tensor.ts';
+import type { FinalNorms } from '../src/cli/train-end.ts';
+import { itemOf, type Tensor } from '../src/autodiff/tensor.ts';
 import { readDataset } from '../src/data/dataset.node.ts';
 import { decodePartitions } from '../src/data/partitions.ts';
 import { openDevice } from '../src/device/open.ts';
-import { overPartitions, type Problem, totalLoss } from '../src/ecif/objective.ts';
-import type { ClipBatch } from '../src/models/clip/clip.ts';
-import { fileSource } from '../src/models/clip/files.node.ts';
+import { totalLoss } from '../src/ecif/objective.ts';
 import type { Adapter } from '../src/models/clip/lora.ts';
-import { openSafetensors } from '../src/models/clip/safetensors.ts';
 import { runCli } from './support/cli.ts';
+import { killWhen, objectiveFromFiles, readTheta } from './support/runs.ts';
 import { bytesOf, temporaryFolder, trainHere, writeBase, writeShapes, writeTinyConfig } from './support/shapes.ts';
 
 const FILES = ['model.safetensors', 'theta.safetensors', 'checkpoint.safetensors', 'partitions.bin', 'log.jsonl'];
-const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url));
 
-/** Starts a run and kills it, as a power cut would, once its log has so many lines. */
-function killAfter(words: readonly string[], log: string, lines: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, ['--import', 'tsx', main, ...words], { stdio: 'ignore' });
-    const watch = setInterval(() => {
-      if (!existsSync(log) || readFileSync(log, 'utf8').split('\n').length <= lines) return;
-      clearInterval(watch);
-      child.kill('SIGKILL');
-    }, 2);
-    child.on('exit', (code, signal) => {
-      clearInterval(watch);
-      if (signal === 'SIGKILL') resolve();
-      else reject(new Error(`the run ended with ${String(code)} before it could be killed`));
-    });
-  });
-}
-
-/** Parameters of a part of a file in the run folder, on a device. */
-async function readTheta(path: string, part: string, device: Awaited<ReturnType<typeof openDevice>>): Promise<Adapter> {
-  const source = await fileSource(path);
-  const file = await openSafetensors(source);
-  const entries: [string, Tensor][] = [];
-  for (const [name, { shape }] of file.tensors) {
-    if (name.startsWith(`${part}/`))
-      entries.push([name.slice(part.length + 1), tensor(device, await file.values(name), shape)]);
-  }
-  await source.close();
-  return Object.fromEntries(entries);
-}
-
-/** The objective of an adapter's run, put together from its files by other code than trained it. */
-async function objectiveFromFiles(run: string, model: string, data: string, l2: number) {
-  const device = await openDevice({ kind: 'cpu' });
-  const embedder = await openEmbedder(model, run, device);
-  const pairs = await readyPairs(embedder, await readDataset(data), 2 ** 20);
-  const { partitions } = decodePartitions('partitions.bin', bytesOf(run, 'partitions.bin'));
-  const batches: ClipBatch[][] = [];
-  for (const partition of partitions) {
-    batches.push([]);
-    for (const rows of partition) batches.at(-1)?.push(await batchOfRows(pairs, device, rows));
-  }
-  const theta = await readTheta(join(run, 'theta.safetensors'), 'theta', device);
-  const centre = await readTheta(join(run, 'theta.safetensors'), 'centre', device);
-  const base: Omit<Problem<Adapter, ClipBatch>, 'batches'> = { model: embedder.model, decay: l2, centre };
-  const f = totalLoss(overPartitions(base, batches));
-  const value = (await itemOf(() => f(theta))) / partitions.length;
-  let square = 0;
-  for (const leaf of treeLeaves<Tensor>(scope(() => grad(f)(theta)))) {
-    for (const x of await leaf.data()) square += (x / partitions.length) ** 2;
-  }
-  return { value, norm: Math.sqrt(square), partitions: partitions.length, theta, centre };
-}
+/** Kills a run once its log has so many lines. */
+const killAfter = (words: readonly string[], log: string, lines: number): Promise<void> =>
+  killWhen(words, log, () => readFileSync(log, 'utf8').split('\n').length > lines);
 
 describe('a run that is killed and resumed', () => {
   it('ends with the same bits as one that was not: all weights, random crops and mirroring', async () => {

@@ -1,11 +1,21 @@
-// ecif train on WebGPU: equal runs give equal bits, and the losses of the CPU in float64.
+// ecif train on WebGPU: equal runs give equal bits, the losses of the CPU in float64, and stationarity down to rounding.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { runTraining } from '../../src/cli/train-run.ts';
+import { type FinalNorms } from '../../src/cli/train-end.ts';
 import { openDevice } from '../../src/device/open.ts';
 import { describeGpu } from '../support/gpu.ts';
-import { bytesOf, quiet, settingsOf, temporaryFolder, writeShapes, writeTinyConfig } from '../support/shapes.ts';
+import { objectiveFromFiles } from '../support/runs.ts';
+import {
+  bytesOf,
+  quiet,
+  settingsOf,
+  temporaryFolder,
+  writeBase,
+  writeShapes,
+  writeTinyConfig,
+} from '../support/shapes.ts';
 
 const losses = (run: string): number[] =>
   readFileSync(join(run, 'log.jsonl'), 'utf8')
@@ -30,5 +40,32 @@ await describeGpu('training on WebGPU', () => {
     const [a, b, c] = ['a', 'b', 'c'].map((out) => join(folder, out));
     expect(bytesOf(a, 'theta.safetensors').equals(bytesOf(b, 'theta.safetensors'))).toBe(true);
     losses(a).forEach((loss, i) => expect(loss).toBeCloseTo(losses(c)[i], 3));
+  });
+
+  it('settles until the gradient is lost in rounding, which float64 confirms', async () => {
+    const folder = temporaryFolder();
+    const { data, model } = await writeBase(folder);
+    const out = join(folder, 'run');
+    const device = await openDevice({ kind: 'webgpu' });
+    const layers = { rank: 1, targets: 'v_proj', 'text-layers': 'last:1', 'vision-layers': 'last:1' };
+    const given = {
+      data,
+      model,
+      out,
+      epochs: 2,
+      batch: 6,
+      l2: 20,
+      ...layers,
+      iterations: 20,
+      'to-stationarity': 1e-12,
+    };
+    const { norms } = await runTraining(settingsOf(given), device, quiet);
+    device.destroy();
+    const { stationarity, gradientNorm } = norms as FinalNorms;
+    expect(stationarity).toMatchObject({ reached: false, status: 'rounding' });
+    expect(stationarity?.iterations.newton).toBeGreaterThan(0);
+    expect(gradientNorm).toBeLessThan(2e-3);
+    expect((await objectiveFromFiles(out, model, data, 20)).norm).toBeLessThan(2e-3);
+    expect((await objectiveFromFiles(out, model, data, 20, 'centre')).norm).toBeGreaterThan(1);
   });
 });

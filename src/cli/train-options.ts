@@ -94,7 +94,7 @@ const LOOP_OPTIONS = {
     kind: 'number',
     least: 0,
     default: 2048,
-    help: 'memory for pictures and frozen layers; more goes to disk',
+    help: 'memory for pictures, frozen layers (more goes to disk) and forward passes that are kept',
   },
 } as const satisfies OptionSpecs;
 

@@ -8,15 +8,15 @@ import { batchesOf, decodePartitions, drawPartition, encodePartitions, type Part
 import type { Device } from '../device/open.ts';
 import { saveFile } from '../models/clip/files.node.ts';
 import type { Adapter } from '../models/clip/lora.ts';
-import { countOf, loadCheckpoint, saveCheckpoint } from '../models/clip/train-checkpoint.node.ts';
+import { type Checkpoint, countOf, loadCheckpoint, saveCheckpoint } from '../models/clip/train-checkpoint.node.ts';
 import { streamOf } from '../models/clip/train-streams.ts';
 import { DivergedError, type StepRecord, train, type TrainState } from '../models/clip/train.ts';
 import { rateAt } from '../models/schedule.ts';
-import { settle } from '../models/settle.ts';
-import { gradientNorm, type StreamedLoss } from '../models/streamed.ts';
+import type { SettleProgress } from '../models/settle.ts';
 import { readyPairs } from './pairs.ts';
 import type { Progress } from './progress.ts';
 import { beginFolder, cutLog, datasetHash, logStep, readRun, runFile, type RunRecord, writeRun } from './run-folder.ts';
+import { runEnd } from './train-end.ts';
 import { openRunModel, type RunModel } from './train-model.ts';
 import type { TrainSettings } from './train-options.ts';
 import type { RunTask } from './train-task.ts';
@@ -77,13 +77,18 @@ function stepTeller({ progress, steps }: Run, first: number): (record: StepRecor
   };
 }
 
+/** Writes where the run is. */
+function checkpoint(run: Run, state: TrainState<Adapter>, settled?: SettleProgress): Promise<void> {
+  const notes = { seed: String(run.settings.seed), streams: 'counted by step' };
+  return saveCheckpoint(runFile(run.folder, 'checkpoint'), { state, centre: run.centre ?? null, notes, settled });
+}
+
 /** Steps to the end of the epochs, with their log and checkpoints. */
 async function runSteps(run: Run, state: TrainState<Adapter>): Promise<Adapter> {
   const { settings, folder, task, perEpoch, steps, centre, ids, partition } = run;
-  const { seed, schedule: kind, rate, warmup } = settings;
+  const { schedule: kind, rate, warmup } = settings;
   const tell = stepTeller(run, state.step);
   const rows = (step: number): Uint32Array => partition(Math.floor(step / perEpoch))[step % perEpoch];
-  const notes = { seed: String(seed), streams: 'counted by step' };
   try {
     return await train({ ...task, rows }, state, {
       steps,
@@ -97,7 +102,7 @@ async function runSteps(run: Run, state: TrainState<Adapter>): Promise<Adapter> 
         logStep(folder, { ...record, epoch: Math.floor((record.step - 1) / perEpoch) });
         tell(record);
       },
-      onCheckpoint: (at) => saveCheckpoint(runFile(folder, 'checkpoint'), { state: at, centre: centre ?? null, notes }),
+      onCheckpoint: (at) => checkpoint(run, at),
     });
   } catch (error) {
     if (!(error instanceof DivergedError)) throw error;
@@ -109,58 +114,21 @@ async function runSteps(run: Run, state: TrainState<Adapter>): Promise<Adapter> 
   }
 }
 
-/** What the end of a run says of the objective. */
-export interface FinalNorms {
-  readonly objective: number;
-  readonly gradientNorm: number;
-  /** Partitions of the objective it was measured over. */
-  readonly partitions: number;
-  readonly stationarity: null | {
-    readonly tolerance: number;
-    readonly reached: boolean;
-    readonly status: string;
-    readonly iterations: { readonly lbfgs: number; readonly newton: number };
-  };
-}
-
-/** Trains on to stationarity where that was asked for, and measures the gradient. */
-async function runEnd(run: Run, theta: Adapter): Promise<{ theta: Adapter; norms: FinalNorms }> {
-  const { settings, task, centre, device, progress } = run;
-  const all = recorded(run);
-  const tolerance = settings['to-stationarity'];
-  const loss: StreamedLoss<Adapter, unknown> = {
-    model: task.still,
-    partitions: tolerance === undefined ? all.slice(-1) : all,
-    batch: (rows) => task.plain(rows),
-    l2: settings.l2,
-    centre,
-  };
-  if (tolerance === undefined) {
-    const { value, norm } = await gradientNorm(loss, theta);
-    return { theta, norms: { objective: value, gradientNorm: norm, partitions: 1, stationarity: null } };
-  }
-  const { iterations, 'newton-steps': newtonSteps } = settings;
-  const settled = await settle(loss, theta, {
-    ...{ tolerance, iterations, newtonSteps, noise: Math.max(1e-13, 16 * device.epsilon) },
-    onIteration: (method, i, value, norm) =>
-      progress.status(`${method} ${i}  objective ${value.toPrecision(8)}  gradient ${norm.toExponential(2)}`),
-  });
-  disposeTree(theta);
-  const { value, gradientNorm: norm, converged: reached, status } = settled;
-  const stationarity = { tolerance, reached, status, iterations: settled.iterations };
-  const norms = { objective: value, gradientNorm: norm, partitions: all.length, stationarity };
-  return { theta: settled.theta, norms };
-}
-
 /** Where the run begins: its checkpoint, or step 0. */
-async function stateOf({ folder, settings, model, device, steps }: Omit<Run, 'centre'>): Promise<TrainState<Adapter>> {
+async function stateOf({
+  folder,
+  settings,
+  model,
+  device,
+  steps,
+}: Run): Promise<Pick<Checkpoint, 'state' | 'settled'>> {
   const start = model.start();
   const path = runFile(folder, 'checkpoint');
-  if (!settings.resume || !existsSync(path)) return { step: 0, theta: start };
-  const { state } = await loadCheckpoint(path, start, device);
+  if (!settings.resume || !existsSync(path)) return { state: { step: 0, theta: start } };
+  const { state, settled } = await loadCheckpoint(path, start, device);
   disposeTree(start);
   if (state.step > steps) throw new EcifError(`${path}: step ${state.step} of ${steps}; is it of another run?`);
-  return state;
+  return { state, settled };
 }
 
 /** Writes the partitions, or checks that a resumed run finds its own. */
@@ -231,13 +199,20 @@ export async function runTraining(settings: TrainSettings, device: Device, progr
   writeRun(folder, record);
   try {
     await recordPartitions(run);
-    const state = await stateOf(run);
+    const { state, settled } = await stateOf(run);
     cutLog(folder, state.step);
     if (state.step > 0) progress.line(`resumed after step ${state.step} of ${run.steps}`);
+    if (settled !== undefined) {
+      progress.line(`resumed after ${settled.lbfgs} L-BFGS iterations and ${settled.newton} Newton steps`);
+    }
     const began = performance.now();
     const trained = await runSteps(run, state);
     const middle = performance.now();
-    const { theta, norms } = await runEnd(run, trained);
+    const end = {
+      ...{ ...run, partitions: recorded(run), settled },
+      checkpoint: (at: Adapter, reached: SettleProgress) => checkpoint(run, { step: run.steps, theta: at }, reached),
+    };
+    const { theta, norms } = await runEnd(end, trained);
     const seconds = { steps: (middle - began) / 1000, end: (performance.now() - middle) / 1000 };
     const parameters = countOf(theta);
     await run.model.save(theta, folder);

@@ -5,8 +5,9 @@ import { defineCommand } from './command.ts';
 import { withDevice } from './devices.ts';
 import { columns, printable } from './format.ts';
 import { readRun, type RunRecord } from './run-folder.ts';
+import { describeStationarity, type FinalNorms } from './train-end.ts';
 import { requireConsistent, TRAIN_OPTIONS, type TrainSettings } from './train-options.ts';
-import { type FinalNorms, runTraining } from './train-run.ts';
+import { runTraining } from './train-run.ts';
 
 /** The options of this command among all values. */
 const ownOptions = (values: Readonly<Record<string, unknown>>, data: string): TrainSettings =>
@@ -38,13 +39,7 @@ function describe({ options, dataset, norms, seconds, parameters, steps }: RunRe
     ['gradient', `${gradientNorm.toExponential(2)} ${over}`],
     ...(stationarity === null
       ? []
-      : ([
-          [
-            'stationary',
-            `${stationarity.reached ? 'yes' : 'NO'}, ${stationarity.status}: asked for ${stationarity.tolerance.toExponential(1)}, ` +
-              `${stationarity.iterations.lbfgs} L-BFGS and ${stationarity.iterations.newton} Newton iterations`,
-          ],
-        ] as [string, string][])),
+      : ([['stationary', describeStationarity(norms as FinalNorms)]] as [string, string][])),
   ]);
 }
 

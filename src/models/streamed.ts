@@ -1,11 +1,13 @@
 // An objective over many batches, one of them in memory at a time: value, gradient, Hessian and Gauss-Newton products.
 
-import { ggnvp, hvp } from '../autodiff/curvature.ts';
+import { treeLeaves } from '../array/tree.ts';
+import { ggnvp, hvp, linearizeGgn, linearizeGrad } from '../autodiff/curvature.ts';
 import { contrastive } from '../autodiff/ops/contrastive.ts';
 import { disposeTree, scope, type Tensor } from '../autodiff/tensor.ts';
 import { valueAndGrad } from '../autodiff/transforms.ts';
 import type { Evaluation, Objective } from '../linalg/space.ts';
 import { treeSpace } from '../linalg/tree-space.ts';
+import type { Curvature, CurvatureKind } from '../linalg/trust-region.ts';
 import { batchLoss, type Model, similarities } from './model.ts';
 
 /** The mean over partitions of Σ L_Batch, plus δ/2·‖θ − θ₀‖². */
@@ -91,6 +93,72 @@ export const hessianProduct = <T, B>(loss: StreamedLoss<T, B>): CurvatureProduct
 /** (Σ Jᵀ·∇²L_Batch(S)·J + δ)·v, J being the derivative of the similarities: positive definite for every δ > 0. */
 export const gaussNewtonProduct = <T, B>(loss: StreamedLoss<T, B>): CurvatureProduct<T> =>
   curvature(loss, (theta, v, batch) => ggnvp((t: T) => similarities(loss.model, t, batch), contrastive, theta, v));
+
+/** A product at a fixed θ, and what it keeps. */
+interface Linear<T> {
+  apply(v: T): T;
+  dispose(): void;
+}
+
+/** One batch linearised at θ. */
+function linearizeBatch<T, B>({ model }: StreamedLoss<T, B>, kind: CurvatureKind, theta: T, batch: B): Linear<T> {
+  if (kind === 'hessian') {
+    const made = linearizeGrad((t: T) => batchLoss(model, t, batch), theta);
+    disposeTree([made.value, made.grad]);
+    return { apply: made.hvp, dispose: made.dispose };
+  }
+  const made = linearizeGgn((t: T) => similarities(model, t, batch), contrastive, theta);
+  return { apply: made.ggnvp, dispose: made.dispose };
+}
+
+/**
+ * Curvature of the objective at a fixed θ for many products: the forward passes of as many batches as fit are kept, the
+ * others are made again for every product.
+ * @param memory bytes that may be kept
+ */
+export async function curvatureAt<T, B>(
+  loss: StreamedLoss<T, B>,
+  theta: T,
+  kind: CurvatureKind,
+  memory: number,
+): Promise<Curvature<T>> {
+  const space = treeSpace<T>();
+  const { device } = treeLeaves<Tensor>(theta)[0];
+  const batches = loss.partitions.flat();
+  const kept: Linear<T>[] = [];
+  const before = device.memory().live;
+  for (const rows of batches) {
+    const pairs = await loss.batch(rows);
+    const linear = linearizeBatch(loss, kind, theta, pairs);
+    disposeTree(pairs);
+    if (device.memory().live - before > memory) {
+      linear.dispose();
+      break;
+    }
+    kept.push(linear);
+    await device.tick();
+  }
+  const rest = { ...loss, partitions: [batches.slice(kept.length)], l2: 0 };
+  const streamed = kind === 'hessian' ? hessianProduct(rest) : gaussNewtonProduct(rest);
+  const share = 1 / loss.partitions.length;
+  return {
+    async product(v) {
+      let total = space.combine([loss.l2], [v]);
+      const add = (part: T): void => {
+        const next = space.combine([1, share], [total, part]);
+        space.release(total, part);
+        total = next;
+      };
+      for (const linear of kept) {
+        add(linear.apply(v));
+        await device.tick();
+      }
+      if (kept.length < batches.length) add(await streamed(theta, v));
+      return total;
+    },
+    release: () => kept.forEach((linear) => linear.dispose()),
+  };
+}
 
 /** ‖∇F(θ)‖ and F(θ). */
 export async function gradientNorm<T, B>(

@@ -31,7 +31,7 @@ export interface Safetensors {
 }
 
 /** Dtypes that can be written. */
-export type WeightDtype = 'F32' | 'F16' | 'BF16';
+export type WeightDtype = 'F64' | 'F32' | 'F16' | 'BF16';
 
 /** A tensor to write. */
 export interface TensorToWrite {
@@ -131,7 +131,7 @@ export function requireTensors(file: Safetensors, expected: ReadonlyMap<string, 
 export type TensorPlan = Omit<TensorToWrite, 'values'>;
 
 /** Bytes of one written number. */
-const WRITTEN: Readonly<Record<WeightDtype, number>> = { F32: 4, F16: 2, BF16: 2 };
+const WRITTEN: Readonly<Record<WeightDtype, number>> = { F64: 8, F32: 4, F16: 2, BF16: 2 };
 
 const complain = (name: string, problem: string): never => {
   throw new EcifError(`writeSafetensors: ${tensorField(name)}: ${problem}`);
@@ -173,6 +173,10 @@ export function planSafetensors<T extends TensorPlan>(
 
 /** Writes one number; an overflow is seen in its bits. */
 const ENCODERS: Readonly<Record<WeightDtype, (view: DataView, at: number, x: number) => boolean>> = {
+  F64: (view, at, x) => {
+    view.setFloat64(at, x, true);
+    return true;
+  },
   F32: (view, at, x) => {
     view.setFloat32(at, x, true);
     return Number.isFinite(Math.fround(x));
@@ -201,7 +205,8 @@ export function encodeTensor({ name, shape, values, dtype = 'F32' }: TensorToWri
   for (let i = 0; i < values.length; i++) {
     const x = values[i];
     if (!encode(view, i * width, x) && Number.isFinite(x)) {
-      throw new DtypeError(`writeSafetensors: ${tensorField(name)}: ${x} is too large for ${dtype}; use F32`);
+      const wider = Number.isFinite(Math.fround(x)) ? 'F32' : 'F64';
+      throw new DtypeError(`writeSafetensors: ${tensorField(name)}: ${x} is too large for ${dtype}; use ${wider}`);
     }
   }
 }

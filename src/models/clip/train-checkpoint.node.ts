@@ -5,7 +5,9 @@ import { sizeOf } from '../../array/shape.ts';
 import { keep, type Tensor, tensor } from '../../autodiff/tensor.ts';
 import type { Device } from '../../device/open.ts';
 import { fileSource, saveFile } from './files.node.ts';
-import { openSafetensors, requireTensors, type Safetensors } from './safetensors.ts';
+import { shown } from './formats/fields.ts';
+import type { SettleProgress } from '../settle.ts';
+import { openSafetensors, requireTensors, type Safetensors, type TensorToWrite, writeSafetensors } from './safetensors.ts';
 import type { TrainState } from './train.ts';
 
 type Named = Readonly<Record<string, Tensor>>;
@@ -17,48 +19,28 @@ export interface Checkpoint {
   readonly state: TrainState<Named>;
   readonly centre: Named | null;
   readonly notes: Readonly<Record<string, string>>;
-}
-
-/** A safetensors file of numbers in the precision they come in. */
-function encode(
-  tensors: readonly (readonly [string, readonly number[], Float32Array | Float64Array])[],
-  metadata: unknown,
-) {
-  let end = 0;
-  const entries = tensors.map(([name, shape, values]) => {
-    const begin = end;
-    end += values.byteLength;
-    return [name, { dtype: values instanceof Float64Array ? 'F64' : 'F32', shape, data_offsets: [begin, end] }];
-  });
-  const json = new TextEncoder().encode(JSON.stringify({ __metadata__: metadata, ...Object.fromEntries(entries) }));
-  const head = new Uint8Array(Math.ceil(json.length / 8) * 8).fill(0x20);
-  head.set(json);
-  const bytes = new Uint8Array(8 + head.length + end);
-  new DataView(bytes.buffer).setBigUint64(0, BigInt(head.length), true);
-  bytes.set(head, 8);
-  let at = 8 + head.length;
-  for (const [, , values] of tensors) {
-    bytes.set(new Uint8Array(values.buffer, values.byteOffset, values.byteLength), at);
-    at += values.byteLength;
-  }
-  return bytes;
+  /** How far training on to stationarity was, after the last step; the optimizer is no longer kept then. */
+  readonly settled?: SettleProgress | undefined;
 }
 
 /**
  * Writes a checkpoint, whole or not at all.
  * @param notes words about the run, such as its seed
  */
-export async function saveCheckpoint(path: string, { state, centre, notes }: Checkpoint): Promise<void> {
+export async function saveCheckpoint(path: string, { state, centre, notes, settled }: Checkpoint): Promise<void> {
   const { step, theta, optimizer } = state;
   const trees = [theta, optimizer?.first, optimizer?.second, centre ?? undefined];
-  const tensors: [string, readonly number[], Float32Array | Float64Array][] = [];
+  const tensors: TensorToWrite[] = [];
   for (const [i, tree] of trees.entries()) {
     for (const [name, one] of Object.entries(tree ?? {})) {
-      tensors.push([`${PARTS[i]}/${name}`, one.shape, (await one.data()) as Float32Array | Float64Array]);
+      const values = await one.data();
+      const dtype = values instanceof Float64Array ? 'F64' : 'F32';
+      tensors.push({ name: `${PARTS[i]}/${name}`, shape: one.shape, values, dtype });
     }
   }
   const metadata = { ...notes, step: String(step), count: String(optimizer?.count ?? 0) };
-  await saveFile(path, encode(tensors, metadata));
+  const also = settled === undefined ? {} : { settled: JSON.stringify(settled) };
+  await saveFile(path, writeSafetensors(tensors, { ...metadata, ...also }));
 }
 
 /** The tensors of one part on a device; null where the file has none. */
@@ -79,6 +61,20 @@ function wholeNote(file: Safetensors, name: string): number {
   throw new EcifError(`${file.source}: ${name}: found ${String(file.metadata[name])}; is this a checkpoint of a run?`);
 }
 
+/** How far training on to stationarity was, if the file says so. */
+function settledOf({ source, metadata }: Safetensors): SettleProgress | undefined {
+  if (metadata.settled === undefined) return undefined;
+  try {
+    const found = JSON.parse(metadata.settled) as SettleProgress;
+    const { region, rounding } = found;
+    const numbers = [found.lbfgs, found.newton, rounding.floor, rounding.value, region?.radius ?? 0, region?.from ?? 0];
+    if (numbers.every((x) => typeof x === 'number' && Number.isFinite(x) && x >= 0)) return found;
+  } catch {
+    // told below
+  }
+  throw new EcifError(`${source}: settled: found ${shown(metadata.settled)}; is this a checkpoint of a run?`);
+}
+
 /**
  * Reads a checkpoint to a device.
  * @param like shapes of the parameters
@@ -89,15 +85,16 @@ export async function loadCheckpoint(path: string, like: Named, device: Device):
   try {
     const file = await openSafetensors(source);
     const [step, count] = [wholeNote(file, 'step'), wholeNote(file, 'count')];
-    const needed = ['theta', 'first', 'second'].flatMap((part) =>
+    const settled = settledOf(file);
+    const parts = settled === undefined ? ['theta', 'first', 'second'] : ['theta'];
+    const needed = parts.flatMap((part) =>
       Object.entries(like).map(([name, { shape }]) => [`${part}/${name}`, shape] as const),
     );
     requireTensors(file, new Map(needed));
     const [theta, first, second, centre] = await Promise.all(PARTS.map((part) => readPart(file, part, device)));
-    if (theta === null || first === null || second === null) {
-      throw new EcifError(`${path}: no parameters in it; is this a checkpoint of a run?`);
-    }
-    return { state: { step, theta, optimizer: { count, first, second } }, centre, notes: file.metadata };
+    if (theta === null) throw new EcifError(`${path}: no parameters in it; is this a checkpoint of a run?`);
+    const optimizer = first === null || second === null ? undefined : { count, first, second };
+    return { state: { step, theta, optimizer }, centre, notes: file.metadata, settled };
   } finally {
     await source.close();
   }

@@ -5,7 +5,7 @@ import { EcifError } from '../../../array/errors.ts';
 /** A JSON object whose fields have yet to be checked. */
 export type Json = Readonly<Record<string, unknown>>;
 
-const LONGEST = 60;
+const LONGEST = 120;
 /** What would break a line or move a terminal's cursor. */
 // oxlint-disable-next-line no-control-regex
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g;

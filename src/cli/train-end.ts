@@ -1,0 +1,87 @@
+// The end of a training run: on to stationarity where that was asked for, and the gradient over all partitions.
+
+import { disposeTree } from '../autodiff/tensor.ts';
+import type { Partition } from '../data/partitions.ts';
+import type { Device } from '../device/open.ts';
+import type { Adapter } from '../models/clip/lora.ts';
+import { settle, type Settled, type SettleProgress } from '../models/settle.ts';
+import { gradientNorm, type StreamedLoss } from '../models/streamed.ts';
+import type { Progress } from './progress.ts';
+import type { TrainSettings } from './train-options.ts';
+import type { RunTask } from './train-task.ts';
+
+/** What the end of a run says of the objective. */
+export interface FinalNorms {
+  readonly objective: number;
+  readonly gradientNorm: number;
+  /** Partitions of the objective it was measured over: all that were recorded. */
+  readonly partitions: number;
+  readonly stationarity: null | {
+    readonly tolerance: number;
+    readonly reached: boolean;
+    readonly status: Settled<unknown>['status'];
+    readonly iterations: { readonly lbfgs: number; readonly newton: number };
+    /** Size of a gradient that is all rounding. */
+    readonly floor: number;
+  };
+}
+
+/** The part of a run that its end needs. */
+export interface EndOfRun {
+  readonly settings: TrainSettings;
+  readonly task: RunTask;
+  readonly partitions: readonly Partition[];
+  readonly centre: Adapter | undefined;
+  readonly device: Device;
+  readonly progress: Progress;
+  /** Where an earlier process was. */
+  readonly settled: SettleProgress | undefined;
+  checkpoint(theta: Adapter, settled: SettleProgress): Promise<void>;
+}
+
+/** Least relative rounding error of the objective. */
+const noiseOf = ({ epsilon }: Device): number => Math.max(1e-13, 16 * epsilon);
+
+/**
+ * Trains on to stationarity where that was asked for, and measures the gradient over all recorded partitions.
+ * @param theta taken over
+ */
+export async function runEnd(run: EndOfRun, theta: Adapter): Promise<{ theta: Adapter; norms: FinalNorms }> {
+  const { settings, task, partitions, centre, device, progress } = run;
+  const { 'to-stationarity': tolerance, 'cache-mb': megabytes, l2, iterations, 'newton-steps': newtonSteps } = settings;
+  const batch = (rows: Uint32Array): Promise<unknown> => task.plain(rows);
+  const loss: StreamedLoss<Adapter, unknown> = { model: task.still, partitions, batch, l2, centre };
+  const count = partitions.length;
+  if (tolerance === undefined) {
+    progress.status(`gradient over ${count} partition${count === 1 ? '' : 's'}`);
+    const { value, norm } = await gradientNorm(loss, theta);
+    return { theta, norms: { objective: value, gradientNorm: norm, partitions: count, stationarity: null } };
+  }
+  const settled = await settle(loss, theta, {
+    ...{ tolerance, iterations, newtonSteps, noise: noiseOf(device), memory: megabytes * 2 ** 20 },
+    progress: run.settled,
+    onSegment: (at, reached) => run.checkpoint(at, reached),
+    onIteration: (method, i, value, norm) =>
+      progress.status(`${method} ${i}  objective ${value.toPrecision(8)}  gradient ${norm.toExponential(2)}`),
+  });
+  disposeTree(theta);
+  const { value, gradientNorm: norm, converged: reached, status, floor } = settled;
+  const stationarity = { tolerance, reached, status, iterations: settled.iterations, floor };
+  return {
+    theta: settled.theta,
+    norms: { objective: value, gradientNorm: norm, partitions: count, stationarity },
+  };
+}
+
+/** How near to stationarity a run came, in words. */
+export function describeStationarity({ gradientNorm: norm, stationarity }: FinalNorms): string {
+  if (stationarity === null) return 'not asked for';
+  const { reached, status, tolerance, floor, iterations } = stationarity;
+  const asked = `asked for ${tolerance.toExponential(1)}`;
+  const after = `after ${iterations.lbfgs} L-BFGS iterations and ${iterations.newton} Newton steps`;
+  if (status === 'rounding') {
+    const limit = `rounding of this device allows about ${floor.toExponential(0)}`;
+    return `NO, reached ${norm.toExponential(0)}, ${limit}; ${asked}; ${after}; --device cpu goes further`;
+  }
+  return `${reached ? 'yes' : 'NO'}, ${status}: ${asked}, ${after}`;
+}
