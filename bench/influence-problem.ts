@@ -18,6 +18,8 @@ const SMALL = join(dirname(fileURLToPath(import.meta.url)), '../models/small-cli
 /** Unicode groups of the pairs; flags are left out, as in the training of the model. */
 const GROUPS = ['Animals & Nature', 'Food & Drink', 'Activities', 'Travel & Places', 'Objects', 'Smileys & Emotion'];
 const AT_ONCE = 64;
+/** Pairs of a batch. */
+export const BATCH = 16;
 
 /** The adapted model, and all pairs at its first adapted layers. */
 export interface EmojiProblem {
@@ -29,6 +31,9 @@ export interface EmojiProblem {
   /** Where training starts, and what L2 pulls to. */
   readonly start: Adapter;
 }
+
+/** Batches of emoji pairs. */
+export type EmojiStream = StreamedLoss<Adapter, Prefix>;
 
 /** A picture as the model takes it, channel by channel, from 1 − value of every channel. */
 function normalized(pixels: Float32Array): Float32Array {
@@ -69,18 +74,16 @@ export async function emojiProblem(device: ecif.Device): Promise<EmojiProblem> {
   return { device, whole, model: afterPrefix(whole), pairs, count: emoji.length, start };
 }
 
+/** δ of the objective for each pair. */
+const L2_PER_PAIR = Number(process.env.L2 ?? 1);
+
 /** The loss of the first pairs in random batches. */
-export function emojiLoss(
-  { model, pairs, start }: EmojiProblem,
-  count: number,
-  batch: number,
-  l2: number,
-): StreamedLoss<Adapter, Prefix> {
+export function emojiLoss({ model, pairs, start }: EmojiProblem, count: number, batch = BATCH): EmojiStream {
   return {
     model,
     partitions: [drawPartition(ecif.createRng(3), count, batch)],
     batch: (rows) => Promise.resolve(ecif.scope(() => prefixRows(pairs, rows))),
-    l2,
+    l2: L2_PER_PAIR * count,
     centre: start,
   };
 }

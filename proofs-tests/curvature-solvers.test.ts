@@ -100,7 +100,9 @@ describe('conjugate gradients', () => {
   it('make the same products with forward passes kept for all solves, for one, or not', async () => {
     const towers = towerStream(1, 60);
     const { b, x, read } = await exactSolve(towers, { hessian: true });
+    // Batches of equal size go together: sizes 5, 3 and twice 4 are three passes; one more looks how large a batch is.
     const batches = towers.loss.partitions.flat().length;
+    const stacks = 3;
     const solveTwice = async (options: ecif.ProductOptions): Promise<{ passes: number; products: number }> => {
       let passes = 0;
       const loss: typeof towers.loss = { ...towers.loss, batch: (rows) => (passes++, towers.loss.batch(rows)) };
@@ -117,11 +119,12 @@ describe('conjugate gradients', () => {
       expect(towers.theta.logScale.device.memory().live).toBe(before);
       return { passes, products: 2 * solver.history[0].iterations };
     };
-    expect((await solveTwice({ products: 'linearized' })).passes).toBe(batches);
-    expect((await solveTwice({ products: 'auto' })).passes).toBe(2 * batches);
+    expect((await solveTwice({ products: 'linearized' })).passes).toBe(1 + stacks);
+    expect((await solveTwice({ products: 'auto' })).passes).toBe(2 * (1 + stacks));
     const streamed = await solveTwice({ products: 'streamed' });
     expect(streamed.passes).toBeGreaterThanOrEqual(streamed.products * batches);
-    expect((await solveTwice({ products: 'auto', memory: 0 })).passes).toBeGreaterThan(streamed.passes);
+    const none = await solveTwice({ products: 'auto', memory: 0 });
+    expect(none.passes).toBeGreaterThanOrEqual(none.products * stacks);
   });
 
   it('that do not get there throw, or give what they have', async () => {

@@ -2,7 +2,8 @@
 
 import { EcifError } from '../array/errors.ts';
 import { disposeTree, type Tensor } from '../autodiff/tensor.ts';
-import { embeddedTogether } from '../models/model.ts';
+import { embedded } from '../models/model.ts';
+import { pairsTogether, rowsOfStack, stackedModel, stacksOf } from '../models/stacked.ts';
 import type { StreamedLoss } from '../models/streamed.ts';
 import { type Estimate, relativeFrom, type SolvedProbes, tangentRange } from './relative.ts';
 import { partsOf, type ScoreParts } from './scores.ts';
@@ -103,25 +104,6 @@ function pairsFrom<T>(
   });
 }
 
-/** Pairs that go through the towers at once at most, unless a batch has more. */
-const STACKED_PAIRS = 128;
-
-/** Neighbouring batches of equal size, to go through the towers as one. */
-function stacked(group: readonly BatchPlace[]): BatchPlace[][] {
-  const stacks: BatchPlace[][] = [];
-  for (const place of group) {
-    const last = stacks.at(-1);
-    const size = place.rows.length;
-    if (last !== undefined && last[0].rows.length === size && (last.length + 1) * size <= STACKED_PAIRS)
-      last.push(place);
-    else stacks.push([place]);
-  }
-  return stacks;
-}
-
-/** The rows of all batches of a stack. */
-const rowsOf = (stack: readonly BatchPlace[]): Uint32Array => Uint32Array.from(stack.flatMap(({ rows }) => [...rows]));
-
 /** What the sweep of a stack found of one of its batches. */
 function apart({ values, tangents }: Swept, size: number, index: number): Swept {
   const part = (row: Float64Array): Float64Array => row.subarray(index * size, (index + 1) * size);
@@ -150,13 +132,14 @@ export async function* streamScores<T, B>(
   const along = [...targets, ...(probes?.solved ?? []), ...(probes?.probes ?? [])];
   if (along.length === 0) throw new EcifError('streamScores: no target and no probe; give at least one direction');
   const places = batchPlaces(loss).slice(0, end);
-  const together = batchesTogether(along.length);
+  const [model, together] = [stackedModel(loss.model), batchesTogether(along.length)];
+  const most = first < places.length ? await pairsTogether(loss, places[first].rows) : 0;
   for (let at = first; at < places.length; at += together) {
-    const stacks = stacked(places.slice(at, at + together));
+    const stacks = stacksOf(places.slice(at, at + together), most);
     const batches: B[] = [];
-    for (const stack of stacks) batches.push(await loss.batch(rowsOf(stack)));
+    for (const stack of stacks) batches.push(await loss.batch(rowsOfStack(stack)));
     const terms = stacks.map((stack, i) => (t: T): Record<string, Tensor> => {
-      const { u, v, s } = embeddedTogether(loss.model, t, batches[i], stack.length);
+      const { u, v, s } = embedded(model, t, { pairs: batches[i], count: stack.length });
       return { ...termsOf(s, form), cosine: cosinesOf({ u, v }) };
     });
     const swept = await sweepEach(terms, theta, along, true);

@@ -2,8 +2,8 @@
 
 import { mul } from '../autodiff/ops/binary.ts';
 import { contrastive } from '../autodiff/ops/contrastive.ts';
-import { reshape } from '../autodiff/ops/layout.ts';
 import { matmul } from '../autodiff/ops/matmul.ts';
+import { sum } from '../autodiff/ops/reduce.ts';
 import type { Tensor } from '../autodiff/tensor.ts';
 import type { Tap } from './tap.ts';
 
@@ -27,17 +27,6 @@ export interface PairBatch {
   readonly image: Tensor;
 }
 
-/** Embeddings (…, B, d) with their similarities (…, B, B). */
-function withSimilarities<T, B>(
-  model: Model<T, B>,
-  theta: T,
-  { u, v }: Embeddings,
-): Embeddings & { readonly s: Tensor } {
-  const scale = model.scale(theta);
-  if (typeof scale === 'number') return { u, v, s: matmul(u, v, { form: 'nt', alpha: scale }) };
-  return { u, v, s: mul(matmul(u, v, { form: 'nt' }), scale) };
-}
-
 /**
  * Embeddings of a batch and S_ij = s(u_i, v_j), (B, B), already divided by the temperature.
  * @eq eq-similarity
@@ -48,33 +37,22 @@ export function embedded<T, B>(
   batch: B,
   tap?: Tap,
 ): Embeddings & { readonly s: Tensor } {
-  return withSimilarities(model, theta, model.embed(theta, batch, tap));
-}
-
-/**
- * The same of several batches of equal size that go through the towers as one.
- * @param batch the pairs of all batches, one batch after the other
- * @param count number of batches, G
- * @returns u and v (G, B, d), s (G, B, B)
- */
-export function embeddedTogether<T, B>(
-  model: Model<T, B>,
-  theta: T,
-  batch: B,
-  count: number,
-): Embeddings & { readonly s: Tensor } {
-  const apart = (x: Tensor): Tensor => reshape(x, [count, x.shape[0] / count, x.shape[1]]);
-  const { u, v } = model.embed(theta, batch);
-  return withSimilarities(model, theta, { u: apart(u), v: apart(v) });
+  const { u, v } = model.embed(theta, batch, tap);
+  const scale = model.scale(theta);
+  if (typeof scale === 'number') return { u, v, s: matmul(u, v, { form: 'nt', alpha: scale }) };
+  return { u, v, s: mul(matmul(u, v, { form: 'nt' }), scale) };
 }
 
 /** S of a batch. */
 export const similarities = <T, B>(model: Model<T, B>, theta: T, batch: B, tap?: Tap): Tensor =>
   embedded(model, theta, batch, tap).s;
 
+/** Σ of L_Batch over similarities (…, B, B). */
+export const lossOn = (s: Tensor): Tensor => (s.shape.length > 2 ? sum(contrastive(s)) : contrastive(s));
+
 /**
  * L_Batch = Σ_k [LSE_j S_kj − S_kk] + [LSE_j S_jk − S_kk].
  * @eq eq-batch-loss
  */
 export const batchLoss = <T, B>(model: Model<T, B>, theta: T, batch: B): Tensor =>
-  contrastive(similarities(model, theta, batch));
+  lossOn(similarities(model, theta, batch));

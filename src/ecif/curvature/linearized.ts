@@ -2,6 +2,7 @@
 
 import type { Operator } from '../../linalg/space.ts';
 import type { Curvature } from '../../linalg/trust-region.ts';
+import { stacked } from '../../models/stacked.ts';
 import { curvatureAt, type StreamedLoss } from '../../models/streamed.ts';
 import { curvatureOperator } from './products.ts';
 import type { CurvatureKind } from './record.ts';
@@ -43,7 +44,7 @@ export function productsAt<T, B>(
       if (products === 'streamed') return f(curvatureOperator(loss, theta, kind));
       if (held?.kind !== kind) {
         dispose();
-        held = { kind, at: await curvatureAt(loss, theta, kind, memory) };
+        held = { kind, at: await curvatureAt(await stacked(loss), theta, kind, memory) };
       }
       const { at } = held;
       try {
