@@ -97,6 +97,36 @@ describe('conjugate gradients', () => {
     expect(await count(ekfac.solver())).toBeLessThan(await count());
   });
 
+  it('make the same products with forward passes kept for all solves, for one, or not', async () => {
+    const towers = towerStream(1, 60);
+    const { b, x, read } = await exactSolve(towers, { hessian: true });
+    // Batches of equal size go together: sizes 5, 3 and twice 4 are three passes; one more looks how large a batch is.
+    const batches = towers.loss.partitions.flat().length;
+    const stacks = 3;
+    const solveTwice = async (options: ecif.ProductOptions): Promise<{ passes: number; products: number }> => {
+      let passes = 0;
+      const loss: typeof towers.loss = { ...towers.loss, batch: (rows) => (passes++, towers.loss.batch(rows)) };
+      const solver = ecif.cgSolver(loss, towers.theta, { curvature: 'hessian', tolerance: 1e-11, ...options });
+      const before = towers.theta.logScale.device.memory().live;
+      for (let i = 0; i < 2; i++) {
+        const found = await solver.solve(b);
+        expect(gapOf(await read(found), x)).toBeLessThan(1e-9);
+        ecif.disposeTree(found);
+      }
+      const kept = towers.theta.logScale.device.memory().live - before;
+      expect(kept > 0).toBe(options.products === 'linearized');
+      solver.dispose();
+      expect(towers.theta.logScale.device.memory().live).toBe(before);
+      return { passes, products: 2 * solver.history[0].iterations };
+    };
+    expect((await solveTwice({ products: 'linearized' })).passes).toBe(1 + stacks);
+    expect((await solveTwice({ products: 'auto' })).passes).toBe(2 * (1 + stacks));
+    const streamed = await solveTwice({ products: 'streamed' });
+    expect(streamed.passes).toBeGreaterThanOrEqual(streamed.products * batches);
+    const none = await solveTwice({ products: 'auto', memory: 0 });
+    expect(none.passes).toBeGreaterThanOrEqual(none.products * stacks);
+  });
+
   it('that do not get there throw, or give what they have', async () => {
     const { b, x, read } = await exactSolve(convex);
     const few = { maxIterations: 2, curvature: 'gauss-newton' } as const;

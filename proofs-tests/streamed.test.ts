@@ -11,6 +11,7 @@ import { overSeg } from '../src/ecif/influence.ts';
 import * as ecif from '../src/index.ts';
 import type { Adapter } from '../src/models/clip/lora.ts';
 import { gaussNewtonProduct, hessianProduct, objectiveOf } from '../src/models/streamed.ts';
+import { stacked } from '../src/models/stacked.ts';
 import { tinyClip } from './support/tiny-clip.ts';
 
 const device = new CpuDevice();
@@ -58,6 +59,22 @@ describe('a streamed loss', () => {
       .reduce((sum, part) => ecif.treeSpace<Adapter>().combine([1, 1], [sum, part]));
     const damped = ecif.treeSpace<Adapter>().combine([1, problem.decay], [gauss, v]);
     await near(await gaussNewtonProduct(loss)(at, v), damped);
+  });
+
+  it('is the same with batches of equal size laid together, in fewer passes', async () => {
+    const together = await stacked(loss);
+    expect(together.partitions.flat().length).toBeLessThan(loss.partitions.flat().length);
+    const v = flat.toTree(Float64Array.from({ length: flat.size }, (_, i) => Math.cos(3 * i)));
+    const [one, other] = [await objectiveOf(loss)(theta), await objectiveOf(together)(theta)];
+    expect(other.value).toBeCloseTo(one.value, 9);
+    const near = async (a: Adapter, b: Adapter): Promise<void> => {
+      const [x, y] = [await flat.toVector(a), await flat.toVector(b)];
+      expect(distance(x, y)).toBeLessThan(1e-9 * Math.hypot(...y));
+    };
+    await near(await hessianProduct(together)(theta, v), await hessianProduct(loss)(theta, v));
+    await near(await gaussNewtonProduct(together)(theta, v), await gaussNewtonProduct(loss)(theta, v));
+    const moved = flat.toTree((await flat.toVector(theta)).map((x, i) => x + 0.1 * Math.sin(i)));
+    await near((await objectiveOf(together)(moved)).gradient, (await objectiveOf(loss)(moved)).gradient);
   });
 });
 

@@ -22,16 +22,17 @@ export interface Problem<T, B> {
   readonly centre?: T;
 }
 
-/** The diagonal of a square matrix. */
+/** The diagonals of square matrices, (…, B, B) → (…, B). */
 export function diagonal(s: Tensor): Tensor {
-  const n = s.shape[0];
+  const n = s.shape[s.shape.length - 1];
+  const rows = s.size / n;
   const index = tensor(
     s.device,
-    Int32Array.from({ length: n }, (_, i) => i),
-    [n, 1],
+    Int32Array.from({ length: rows }, (_, i) => i % n),
+    [rows, 1],
     'int',
   );
-  return reshape(take(s, index), [n]);
+  return reshape(take(reshape(s, [rows, n]), index), s.shape.slice(0, -1));
 }
 
 /** So low that its exponential is 0. */
@@ -39,23 +40,23 @@ export const FAR = -1e30;
 
 /** S with its diagonal far below: what a pair competes with. */
 export function withoutDiagonal(s: Tensor): Tensor {
-  const n = s.shape[0];
+  const n = s.shape[s.shape.length - 1];
   const own = Float64Array.from({ length: n * n }, (_, i) => (i % (n + 1) === 0 ? FAR : 0));
   return add(s, tensor(s.device, own, [n, n]));
 }
 
 /**
- * The loss of each pair as anchor, by direction: LSE_j S_kj − S_kk and LSE_j S_jk − S_kk, (B) each. Written as
+ * The loss of each pair as anchor, by direction: LSE_j S_kj − S_kk and LSE_j S_jk − S_kk, (…, B) each. Written as
  * log(1 + eˣ) with x the log-sum-exp of the others less S_kk: the derivative of a loss near 0 keeps all its digits.
  * @eq eq-batch-loss
  * @eq erratum-11-one-direction
  */
 export function anchorLosses(s: Tensor): { t2i: Tensor; i2t: Tensor } {
-  const n = s.shape[0];
   const others = withoutDiagonal(s);
   const d = diagonal(s);
-  const loss = (axis: 0 | 1): Tensor => logSumExp(stack([sub(logSumExp(others, axis), d), zeros(s.device, [n])]), 0);
-  return { t2i: loss(1), i2t: loss(0) };
+  const loss = (axis: -1 | -2): Tensor =>
+    logSumExp(stack([sub(logSumExp(others, axis), d), zeros(s.device, d.shape)]), 0);
+  return { t2i: loss(-1), i2t: loss(-2) };
 }
 
 /**

@@ -16,8 +16,8 @@ import { type PairTangents, plus, sweepPairs, tangentsOf } from './sweep.ts';
 /** The evaluation loss of a pair: `1-cos`, defined everywhere, or the paper's `-log-cos`, only where the cosine is positive. */
 export type SelfForm = '1-cos' | '-log-cos';
 
-/** cos(u_k, v_k) of embeddings, (B). */
-export const cosinesOf = ({ u, v }: Embeddings): Tensor => sum(mul(l2Normalize(u), l2Normalize(v)), 1);
+/** cos(u_k, v_k) of embeddings, (…, B). */
+export const cosinesOf = ({ u, v }: Embeddings): Tensor => sum(mul(l2Normalize(u), l2Normalize(v)), -1);
 
 /** cos(u_k, v_k) of every pair, (B). */
 export const cosines = <T, B>(model: Model<T, B>, theta: T, batch: B): Tensor => cosinesOf(model.embed(theta, batch));

@@ -3,6 +3,7 @@
 import { EcifError } from '../array/errors.ts';
 import { disposeTree, type Tensor } from '../autodiff/tensor.ts';
 import { embedded } from '../models/model.ts';
+import { pairsTogether, rowsOfStack, stackedModel, stacksOf } from '../models/stacked.ts';
 import type { StreamedLoss } from '../models/streamed.ts';
 import { type Estimate, relativeFrom, type SolvedProbes, tangentRange } from './relative.ts';
 import { partsOf, type ScoreParts } from './scores.ts';
@@ -48,10 +49,15 @@ export interface StreamedBatch {
   readonly pairs: readonly StreamedPair[];
 }
 
+/** A batch with its place. */
+interface BatchPlace {
+  readonly partition: number;
+  readonly batch: number;
+  readonly rows: Uint32Array;
+}
+
 /** Batches of a loss in order, with the place of each. */
-export function batchPlaces<T, B>({
-  partitions,
-}: Pick<StreamedLoss<T, B>, 'partitions'>): { partition: number; batch: number; rows: Uint32Array }[] {
+export function batchPlaces<T, B>({ partitions }: Pick<StreamedLoss<T, B>, 'partitions'>): BatchPlace[] {
   return partitions.flatMap((batches, partition) => batches.map((rows, batch) => ({ partition, batch, rows })));
 }
 
@@ -82,7 +88,7 @@ function probed(
 /** The pairs of a batch from what its sweep found. */
 function pairsFrom<T>(
   plan: SweepPlan<T>,
-  { partition, batch, rows }: ReturnType<typeof batchPlaces>[number],
+  { partition, batch, rows }: BatchPlace,
   { values, tangents }: Swept,
 ): StreamedPair[] {
   return pairsOf(batch, tangents).map((pair) => {
@@ -98,9 +104,19 @@ function pairsFrom<T>(
   });
 }
 
+/** What the sweep of a stack found of one of its batches. */
+function apart({ values, tangents }: Swept, size: number, index: number): Swept {
+  const part = (row: Float64Array): Float64Array => row.subarray(index * size, (index + 1) * size);
+  return {
+    values: Object.fromEntries(Object.entries(values).map(([key, row]) => [key, part(row)])),
+    tangents: Object.fromEntries(Object.entries(tangents).map(([key, rows]) => [key, rows.map(part)])),
+  };
+}
+
 /**
  * One sweep over all batches of all partitions: scores with their parts for every target, relative and self scores where
- * probes are given, loss and cosine. One group of batches at a time is on the device; nothing is kept.
+ * probes are given, loss and cosine. One group of batches at a time is on the device, those of equal size laid together;
+ * nothing is kept.
  * @param first batch to begin with, counted over all partitions, to go on where an earlier sweep ended
  * @param end batch to end before; the last one unless told
  * @example for await (const { pairs } of streamScores(loss, theta, { targets: [w] })) write(pairs);
@@ -116,17 +132,22 @@ export async function* streamScores<T, B>(
   const along = [...targets, ...(probes?.solved ?? []), ...(probes?.probes ?? [])];
   if (along.length === 0) throw new EcifError('streamScores: no target and no probe; give at least one direction');
   const places = batchPlaces(loss).slice(0, end);
-  const together = batchesTogether(along.length);
+  const [model, together] = [stackedModel(loss.model), batchesTogether(along.length)];
+  const most = first < places.length ? await pairsTogether(loss, places[first].rows) : 0;
   for (let at = first; at < places.length; at += together) {
-    const group = places.slice(at, at + together);
+    const stacks = stacksOf(places.slice(at, at + together), most);
     const batches: B[] = [];
-    for (const { rows } of group) batches.push(await loss.batch(rows));
-    const terms = batches.map((members) => (t: T): Record<string, Tensor> => {
-      const { u, v, s } = embedded(loss.model, t, members);
+    for (const stack of stacks) batches.push(await loss.batch(rowsOfStack(stack)));
+    const terms = stacks.map((stack, i) => (t: T): Record<string, Tensor> => {
+      const { u, v, s } = embedded(model, t, { pairs: batches[i], count: stack.length });
       return { ...termsOf(s, form), cosine: cosinesOf({ u, v }) };
     });
     const swept = await sweepEach(terms, theta, along, true);
     disposeTree(batches);
-    for (const [i, one] of swept.entries()) yield { index: at + i, pairs: pairsFrom(plan, group[i], one) };
+    let index = at;
+    for (const [i, stack] of stacks.entries()) {
+      for (const [k, place] of stack.entries())
+        yield { index: index++, pairs: pairsFrom(plan, place, apart(swept[i], place.rows.length, k)) };
+    }
   }
 }

@@ -120,14 +120,14 @@ export function removedLoss(s: Tensor, removed: readonly number[]): Tensor {
 }
 
 /** −log(1 − p) of every entry: one that is most of its row (column) from log of the share of the others. */
-function minusLogOthers(p: Tensor, logits: Tensor, axis: 0 | 1): Tensor {
+function minusLogOthers(p: Tensor, logits: Tensor, axis: -1 | -2): Tensor {
   const most = greaterEqual(p, full(p.device, p.shape, 0.75));
   const others = logSumExp(add(logits, affine(most, FAR, 0)), axis, { keepDims: true });
   const rest = broadcastTo(sub(logSumExp(logits, axis, { keepDims: true }), others), p.shape);
   return where(most, rest, negate(log1p(negate(where(most, zeros(p.device, p.shape), p)))));
 }
 
-/** Pos and Neg of every pair alone, (B) each: what a forward-mode sweep turns into all scores at once. */
+/** Pos and Neg of every pair alone, (…, B) each: what a forward-mode sweep turns into all scores at once. */
 export interface PairTerms {
   readonly pos: Directions;
   readonly neg: Directions;
@@ -137,20 +137,22 @@ export interface PairTerms {
  * Pos_n and Neg_n for E = {n}, all n.
  * @eq eq-pos
  * @eq eq-neg-taylor
+ * @param s (…, B, B)
  */
 export function pairTerms(s: Tensor, form: NegForm): PairTerms {
-  const n = s.shape[0];
+  const n = s.shape[s.shape.length - 1];
+  const swapped = s.shape.map((_, i, { length }) => (i < length - 2 ? i : 2 * length - 3 - i));
   const off = tensor(
     s.device,
     Float64Array.from({ length: n * n }, (_, i) => (i % (n + 1) === 0 ? 0 : 1)),
     [n, n],
   );
-  const share = (p: Tensor, logits: Tensor, axis: 0 | 1): Tensor => {
+  const share = (p: Tensor, logits: Tensor, axis: -1 | -2): Tensor => {
     if (form === 'corrected') return mul(p, off);
     if (form === 'exact') return mul(minusLogOthers(p, logits, axis), off);
     return mul(exp(sub(logSumExp(logits, axis, { keepDims: true }), logits)), off);
   };
-  const rows = share(softmax(s), s, 1);
-  const columns = share(permute(softmax(permute(s))), s, 0);
-  return { pos: anchorLosses(s), neg: { t2i: sum(rows, 0), i2t: sum(columns, 1) } };
+  const rows = share(softmax(s), s, -1);
+  const columns = share(permute(softmax(permute(s, swapped)), swapped), s, -2);
+  return { pos: anchorLosses(s), neg: { t2i: sum(rows, -2), i2t: sum(columns, -1) } };
 }

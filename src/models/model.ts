@@ -3,6 +3,7 @@
 import { mul } from '../autodiff/ops/binary.ts';
 import { contrastive } from '../autodiff/ops/contrastive.ts';
 import { matmul } from '../autodiff/ops/matmul.ts';
+import { sum } from '../autodiff/ops/reduce.ts';
 import type { Tensor } from '../autodiff/tensor.ts';
 import type { Tap } from './tap.ts';
 
@@ -46,9 +47,12 @@ export function embedded<T, B>(
 export const similarities = <T, B>(model: Model<T, B>, theta: T, batch: B, tap?: Tap): Tensor =>
   embedded(model, theta, batch, tap).s;
 
+/** Σ of L_Batch over similarities (…, B, B). */
+export const lossOn = (s: Tensor): Tensor => (s.shape.length > 2 ? sum(contrastive(s)) : contrastive(s));
+
 /**
  * L_Batch = Σ_k [LSE_j S_kj − S_kk] + [LSE_j S_jk − S_kk].
  * @eq eq-batch-loss
  */
 export const batchLoss = <T, B>(model: Model<T, B>, theta: T, batch: B): Tensor =>
-  contrastive(similarities(model, theta, batch));
+  lossOn(similarities(model, theta, batch));

@@ -2,13 +2,12 @@
 
 import { treeLeaves } from '../array/tree.ts';
 import { ggnvp, hvp, linearizeGgn, linearizeGrad } from '../autodiff/curvature.ts';
-import { contrastive } from '../autodiff/ops/contrastive.ts';
 import { disposeTree, scope, type Tensor } from '../autodiff/tensor.ts';
 import { valueAndGrad } from '../autodiff/transforms.ts';
 import type { Evaluation, Objective } from '../linalg/space.ts';
 import { treeSpace } from '../linalg/tree-space.ts';
 import type { Curvature, CurvatureKind } from '../linalg/trust-region.ts';
-import { batchLoss, type Model, similarities } from './model.ts';
+import { batchLoss, lossOn, type Model, similarities } from './model.ts';
 
 /** The mean over partitions of Σ L_Batch, plus δ/2·‖θ − θ₀‖². */
 export interface StreamedLoss<T, B> {
@@ -92,7 +91,7 @@ export const hessianProduct = <T, B>(loss: StreamedLoss<T, B>): CurvatureProduct
 
 /** (Σ Jᵀ·∇²L_Batch(S)·J + δ)·v, J being the derivative of the similarities: positive definite for every δ > 0. */
 export const gaussNewtonProduct = <T, B>(loss: StreamedLoss<T, B>): CurvatureProduct<T> =>
-  curvature(loss, (theta, v, batch) => ggnvp((t: T) => similarities(loss.model, t, batch), contrastive, theta, v));
+  curvature(loss, (theta, v, batch) => ggnvp((t: T) => similarities(loss.model, t, batch), lossOn, theta, v));
 
 /** A product at a fixed θ, and what it keeps. */
 interface Linear<T> {
@@ -107,7 +106,7 @@ function linearizeBatch<T, B>({ model }: StreamedLoss<T, B>, kind: CurvatureKind
     disposeTree([made.value, made.grad]);
     return { apply: made.hvp, dispose: made.dispose };
   }
-  const made = linearizeGgn((t: T) => similarities(model, t, batch), contrastive, theta);
+  const made = linearizeGgn((t: T) => similarities(model, t, batch), lossOn, theta);
   return { apply: made.ggnvp, dispose: made.dispose };
 }
 

@@ -17,6 +17,7 @@ export {
   type MinresSolverOptions,
   type SolveRecord,
 } from './iterative.ts';
+export type { ProductOptions } from './linearized.ts';
 export { type Projection, type ProjectionInit, projectionOf, type ProjectionOptions } from './projection.ts';
 export { lograOf, type LograOptions } from './logra.ts';
 export { conditioningAt, type ConditioningWarning, type DampedSolution, dampingSweep } from './damping-sweep.ts';

@@ -10,6 +10,7 @@ import { minres } from '../../linalg/minres.ts';
 import { extremeEigenvalues } from '../../linalg/power.ts';
 import { treeSpace } from '../../linalg/tree-space.ts';
 import type { StreamedLoss } from '../../models/streamed.ts';
+import { type ProductOptions, productsAt } from './linearized.ts';
 import { batchOperator, curvatureOperator } from './products.ts';
 import type { CurvatureKind, RecordedSolver, SolverRecord } from './record.ts';
 
@@ -41,7 +42,7 @@ export interface IterativeOptions {
 }
 
 /** Settings of {@link cgSolver}. */
-export interface CgSolverOptions<T> extends IterativeOptions {
+export interface CgSolverOptions<T> extends IterativeOptions, ProductOptions {
   /**
    * `auto` begins with the Hessian and changes to Gauss-Newton for good where it meets a direction of curvature ≤ 0;
    * `hessian` throws there. `auto` unless told.
@@ -97,14 +98,17 @@ export function cgSolver<T, B>(
   const { damping, tolerance, maxIterations, onIteration } = common;
   let resume = options.resume;
   let kind: CurvatureKind = resume?.curvature ?? (curvature === 'auto' ? 'hessian' : curvature);
+  const products = productsAt(loss, theta, options);
   const attempt = (b: T) =>
-    cg(treeSpace<T>(), curvatureOperator(loss, theta, kind), b, {
-      ...{ damping, tolerance, maxIterations, onIteration },
-      preconditioner: preconditioner && ((r) => preconditioner.solve(r)),
-      onNegativeCurvature: curvature === 'auto' ? 'stop' : 'throw',
-      onState: onState && ((state) => onState({ ...state, curvature: kind })),
-      resume,
-    });
+    products.during(kind, (product) =>
+      cg(treeSpace<T>(), product, b, {
+        ...{ damping, tolerance, maxIterations, onIteration },
+        preconditioner: preconditioner && ((r) => preconditioner.solve(r)),
+        onNegativeCurvature: curvature === 'auto' ? 'stop' : 'throw',
+        onState: onState && ((state) => onState({ ...state, curvature: kind })),
+        resume,
+      }),
+    );
   return {
     get about() {
       return common.about(kind, { preconditioner: preconditioner?.about.method ?? null });
@@ -125,7 +129,7 @@ export function cgSolver<T, B>(
       const record = { curvature: kind, status, iterations, residuals };
       return common.ended(x, record, 'raise damping, tolerance or maxIterations, or give a preconditioner');
     },
-    dispose: () => undefined,
+    dispose: () => products.dispose(),
   };
 }
 
