@@ -80,6 +80,20 @@ describe('scores of a run', () => {
     }
   });
 
+  it('are summed up by the pairs at either end', async () => {
+    const { ends } = await score({ out: path('ends.csv'), top: 3 });
+    const rows = (await rowsOf('ends.csv')).sort((a, b) => (a.score as number) - (b.score as number));
+    expect(ends.map(({ target }) => target)).toEqual(['validation']);
+    expect(ends[0].harmful.map(({ id }) => id)).toEqual(rows.slice(0, 3).map(({ id }) => id));
+    expect(ends[0].valuable.map(({ id }) => id)).toEqual(
+      rows
+        .toReversed()
+        .slice(0, 3)
+        .map(({ id }) => id),
+    );
+    expect(ends[0].harmful[0]).toMatchObject({ score: rows[0].score, caption: rows[0].caption });
+  });
+
   it('have the same bytes from shards in any format, and at any number of them', async () => {
     await score({ out: path('whole.parquet') });
     const parts = ['0/3', '1/3', '2/3'];

@@ -1,11 +1,11 @@
 // Scores and removals of a LoRA CLIP from streamed batches: scores equal to per-pair gradients and to what re-weighting a
 // pair does to the trained optimum, removals equal to those with all batches at hand and judged by retraining.
 import { beforeAll, describe, expect, it } from 'vitest';
-import { distance, dot } from '../src/array/vector.ts';
+import { distance, dot, norm } from '../src/array/vector.ts';
 import { Flat } from '../src/autodiff/flat.ts';
 import { CpuDevice } from '../src/device/cpu.ts';
 import { noiseOf, solvedProbes } from '../src/ecif/relative.ts';
-import { streamedRemoval, withoutRows } from '../src/ecif/streamed-removal.ts';
+import { streamedRemoval, touchedBatches, withoutRows } from '../src/ecif/streamed-removal.ts';
 import { streamScores, type StreamedPair, type SweepPlan } from '../src/ecif/streamed-scores.ts';
 import { overSeg } from '../src/ecif/influence.ts';
 import * as ecif from '../src/index.ts';
@@ -211,6 +211,29 @@ describe('removal from a streamed LoRA CLIP', () => {
     await near((await ecif.removeRescaled(streamed)).theta, (await ecif.removeRescaled(whole)).theta);
     await near(await ecif.removeKrylov(streamed, 2), await ecif.removeKrylov(whole, 2));
     await near(await ecif.removeByNewton(streamed), await ecif.removeByNewton(whole));
+  });
+
+  it('by Woodbury is the Gauss-Newton step after removal, and of rank 0 that before', async () => {
+    const inverse = async (of: typeof loss) => (await ecif.denseOf(of, theta, { curvature: 'gauss-newton' })).solver();
+    const h0 = await inverse(loss);
+    const { problem: at, seg: places, solver } = await touchedBatches(loss, REMOVED, h0);
+    const prepared = await ecif.prepareBatches(
+      at,
+      theta,
+      places.map(({ batch }) => batch),
+      solver,
+    );
+    const from = await flat.toVector(theta);
+    const stepOf = async (edited: Adapter): Promise<Float64Array> =>
+      (await flat.toVector(edited)).map((x, i) => x - from[i]);
+    const lost = await removal().lostGradient('exact');
+    const after = await flat.toVector(await (await inverse(withoutRows(loss, REMOVED))).solve(lost));
+    const before = await flat.toVector(await h0.solve(lost));
+    const full = await stepOf((await ecif.removeWoodbury(prepared, places)).theta);
+    const none = await stepOf((await ecif.removeWoodbury(prepared, places, 0)).theta);
+    expect(distance(full, after)).toBeLessThan(1e-8 * norm(after));
+    expect(distance(none, before)).toBeLessThan(1e-9 * norm(before));
+    expect(distance(before, after)).toBeGreaterThan(1e-2 * norm(after));
   });
 
   it('comes nearer to retraining from rung to rung, and doing nothing is the farthest', async () => {

@@ -149,7 +149,13 @@ export { type PairScore, pairScores, type ScoreParts, taskScore } from './ecif/s
 export { type Seg, type Segment, segOf } from './ecif/seg.ts';
 export { cosines, type SelfForm, selfLosses, type SelfOptions, selfScores } from './ecif/self.ts';
 export { curvatureAt, type CurvatureSolver, type SolverOptions } from './ecif/solver.ts';
-export { type StreamedRemoval, streamedRemoval, withoutRows } from './ecif/streamed-removal.ts';
+export {
+  type StreamedRemoval,
+  streamedRemoval,
+  type TouchedBatches,
+  touchedBatches,
+  withoutRows,
+} from './ecif/streamed-removal.ts';
 export { type StreamedBatch, type StreamedPair, streamScores, type SweepPlan } from './ecif/streamed-scores.ts';
 export { type Target, type TargetGradient, targetGradients } from './ecif/targets.ts';
 export { type PairPlace, type PairTangents, pairGradients, sweepPairs } from './ecif/sweep.ts';

@@ -68,6 +68,7 @@ export const SCORE_OPTIONS = {
     default: 0,
     help: 'random probes for self and relative scores, 5 or more; 0 leaves them out',
   },
+  top: { kind: 'number', whole: true, least: 0, most: 1000, default: 5, help: 'pairs to print at either end' },
   shard: { kind: 'text', label: 'I/N', help: 'only part I of N, from 0; ecif merge puts the files together' },
   seed: {
     kind: 'number',

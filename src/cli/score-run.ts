@@ -22,6 +22,7 @@ import { UsageError } from './args.ts';
 import { writeText } from './files.ts';
 import type { Progress } from './progress.ts';
 import { datasetHash, runFile } from './run-folder.ts';
+import { endsOf, type TargetEnds } from './score-ends.ts';
 import { type OpenedRun, openTrained } from './score-model.ts';
 import type { ScoreSettings } from './score-options.ts';
 import { solveAll, type Solutions } from './score-solve.ts';
@@ -45,6 +46,8 @@ export interface ScoreRecord {
   readonly rows: number;
   readonly bytes: number;
   readonly sha256: string;
+  /** By target; none of a shard, whose file is not averaged. */
+  readonly ends: readonly TargetEnds[];
 }
 
 /** The targets that the settings ask for. */
@@ -68,7 +71,7 @@ function signatureOf(
   settings: ScoreSettings,
   device: Device,
 ): string {
-  const { out: _out, shard: _shard, 'cache-mb': _cache, ...asked } = settings;
+  const { out: _out, shard: _shard, top: _top, 'cache-mb': _cache, ...asked } = settings;
   return createHash('sha256')
     .update(JSON.stringify([asked, ownVersion(), device.name, datasetHash(run.dataset), datasetHash(evaluation)]))
     .update(readFileSync(runFile(folder, 'theta')))
@@ -185,6 +188,7 @@ export async function runScoring(
       ...{ curvature: solutions.about, solves: solutions.history, gradientNorm: norm },
       seconds: { solve: solutions.seconds, sweep: (performance.now() - began) / 1000 },
       ...{ rows, bytes, sha256 },
+      ends: shard === undefined ? await endsOf(out, settings.top) : [],
     };
     writeText(`${out}.json`, `${JSON.stringify(record, null, 2)}\n`);
     disposeTree([right, solutions.solved, run.theta]);

@@ -2,7 +2,8 @@
 
 import { defineCommand } from './command.ts';
 import { withDevice } from './devices.ts';
-import { bytes, columns, printable } from './format.ts';
+import { bytes, columns, printable, table } from './format.ts';
+import type { EndPair } from './score-ends.ts';
 import { SCORE_OPTIONS, type ScoreSettings } from './score-options.ts';
 import { runScoring, type ScoreRecord } from './score-run.ts';
 
@@ -16,10 +17,33 @@ function solvesText({ curvature, solves }: ScoreRecord): string {
   return `${name}, ${damping}${how}`;
 }
 
+/** Most targets whose ends are printed. */
+const PRINTED = 8;
+
+/** The pairs at either end, a table for each target. */
+function endsText({ ends, targets }: ScoreRecord): string[] {
+  const row = ({ id, caption, score, flag }: EndPair): string[] => [
+    printable(id),
+    score.toExponential(2),
+    printable(caption.slice(0, 60)),
+    flag ?? '',
+  ];
+  const shown = ends.filter(({ harmful }) => harmful.length > 0).slice(0, PRINTED);
+  return shown.map(({ target, harmful, valuable }) => {
+    const about = targets.length === 1 ? '' : ` for ${printable(target)}`;
+    return table([
+      [`most harmful${about}`, 'score', 'caption', ''],
+      ...harmful.map(row),
+      [`most valuable${about}`, '', '', ''],
+      ...valuable.map(row),
+    ]);
+  });
+}
+
 function describe(record: ScoreRecord): string {
   const { out, pairs, parameters, partitions, targets, gradientNorm, seconds, rows } = record;
   const about = targets.length === 1 ? `loss ${targets[0].loss.toPrecision(5)}` : `${targets.length} targets`;
-  return columns([
+  const facts = columns([
     ['scores', `${printable(out)}, ${rows} rows, ${bytes(record.bytes)}`],
     ['of', `${pairs} pairs over ${partitions} partition${partitions === 1 ? '' : 's'}, ${parameters} parameters`],
     ['about', about],
@@ -27,6 +51,7 @@ function describe(record: ScoreRecord): string {
     ['gradient', `${gradientNorm.toExponential(2)} at θ̂, taken for 0 (ecif train --to-stationarity makes it so)`],
     ['time', `${seconds.solve.toFixed(1)} s for the solves, ${seconds.sweep.toFixed(1)} s for the sweep`],
   ]);
+  return [facts, ...endsText(record)].join('\n\n');
 }
 
 export const score = defineCommand({

@@ -8,7 +8,9 @@ import { grad } from '../autodiff/transforms.ts';
 import { treeSpace } from '../linalg/tree-space.ts';
 import { similarities } from '../models/model.ts';
 import { objectiveOf, type StreamedLoss, sumOverBatches } from '../models/streamed.ts';
+import type { Problem } from './objective.ts';
 import type { LostForm, Removal } from './removal.ts';
+import type { Seg } from './seg.ts';
 import type { CurvatureSolver } from './solver.ts';
 import { type Directions, neg, pos } from './terms.ts';
 
@@ -21,6 +23,10 @@ function rowSet(removed: Iterable<number>, partitions: StreamedLoss<unknown, unk
   return rows;
 }
 
+/** Where rows lie in a batch. */
+const positionsIn = (members: Uint32Array, rows: ReadonlySet<number>): number[] =>
+  Array.from(members.keys()).filter((i) => rows.has(members[i]));
+
 /**
  * The loss after true removal: every batch without the removed pairs. What is left of a batch may be nothing.
  * @eq eq-removed-loss
@@ -32,6 +38,47 @@ export function withoutRows<T, B>(loss: StreamedLoss<T, B>, removed: Iterable<nu
   return {
     ...loss,
     partitions: loss.partitions.map((batches) => batches.map(kept).filter((members) => members.length > 0)),
+  };
+}
+
+/** Batches of a streamed loss that are at hand, for removals that look at whole batches. */
+export interface TouchedBatches<T, B> {
+  /** As many times the streamed loss as it has partitions, without the batches that hold none of the set. */
+  readonly problem: Problem<T, B>;
+  readonly seg: Seg;
+  /** H of that many times the streamed loss, all batches included. */
+  readonly solver: Pick<CurvatureSolver<T>, 'solve'>;
+}
+
+/**
+ * The batches that hold some of a set, where they lie in them, and H for them.
+ * @param h H of the streamed loss at θ̂; its Gauss-Newton form where S is not linear in θ, as Woodbury's lost curvature is
+ * @example
+ * const { problem, seg, solver } = await touchedBatches(loss, [3, 17], h);
+ * const prepared = await prepareBatches(problem, theta, seg.map(({ batch }) => batch), solver);
+ * const { theta: edited } = await removeWoodbury(prepared, seg);
+ */
+export async function touchedBatches<T, B>(
+  { model, partitions, batch, l2, centre }: StreamedLoss<T, B>,
+  removed: Iterable<number>,
+  h: Pick<CurvatureSolver<T>, 'solve'>,
+): Promise<TouchedBatches<T, B>> {
+  const rows = rowSet(removed, partitions);
+  const touched = partitions.flat().filter((members) => members.some((row) => rows.has(row)));
+  const batches: B[] = [];
+  for (const members of touched) batches.push(await batch(members));
+  const count = partitions.length;
+  return {
+    problem: { model, batches, decay: l2 * count, ...(centre === undefined ? {} : { centre }) },
+    seg: touched.map((members, at) => ({ batch: at, positions: positionsIn(members, rows) })),
+    solver: {
+      solve: async (b) => {
+        const x = await h.solve(b);
+        const scaled = treeSpace<T>().combine([1 / count], [x]);
+        treeSpace<T>().release(x);
+        return scaled;
+      },
+    },
   };
 }
 
@@ -68,11 +115,9 @@ export function streamedRemoval<T, B>(
     ...loss,
     partitions: loss.partitions.map((batches) => batches.filter((members) => members.some((row) => rows.has(row)))),
   };
-  const positionsOf = (members: Uint32Array): number[] =>
-    Array.from(members.keys()).filter((i) => rows.has(members[i]));
   const lost = (form: LostForm, make: (f: (t: T) => Tensor) => T): Promise<T> =>
     sumOverBatches(touched, theta, (batch, members) =>
-      make((t) => lostOn(similarities(loss.model, t, batch), positionsOf(members), form)),
+      make((t) => lostOn(similarities(loss.model, t, batch), positionsIn(members, rows), form)),
     );
   return {
     theta,
