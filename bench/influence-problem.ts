@@ -74,16 +74,21 @@ export async function emojiProblem(device: ecif.Device): Promise<EmojiProblem> {
   return { device, whole, model: afterPrefix(whole), pairs, count: emoji.length, start };
 }
 
-/** δ of the objective for each pair. */
-const L2_PER_PAIR = Number(process.env.L2 ?? 1);
-
-/** The loss of the first pairs in random batches. */
-export function emojiLoss({ model, pairs, start }: EmojiProblem, count: number, batch = BATCH): EmojiStream {
+/**
+ * The loss of the first pairs in random batches.
+ * @param l2 δ for each pair
+ */
+export function emojiLoss(
+  { model, pairs, start }: EmojiProblem,
+  count: number,
+  batch: number,
+  l2: number,
+): EmojiStream {
   return {
     model,
     partitions: [drawPartition(ecif.createRng(3), count, batch)],
     batch: (rows) => Promise.resolve(ecif.scope(() => prefixRows(pairs, rows))),
-    l2: L2_PER_PAIR * count,
+    l2: l2 * count,
     centre: start,
   };
 }

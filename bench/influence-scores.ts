@@ -71,7 +71,7 @@ interface Times {
 }
 
 async function measure({ problem, theta }: TrainedEmoji, w: Adapter, pairs: number, batch: number): Promise<Times> {
-  const loss = emojiLoss(problem, pairs, batch);
+  const loss = emojiLoss(problem, pairs, batch, 1);
   let swept: Float64Array = new Float64Array();
   let expected: Float64Array = new Float64Array();
   const [sweep, forwards, gradients] = await compare(

@@ -7,7 +7,7 @@ import type { Adapter } from '../src/models/clip/lora.ts';
 import { rateAt } from '../src/models/schedule.ts';
 import { settle } from '../src/models/settle.ts';
 import { objectiveOf } from '../src/models/streamed.ts';
-import { BATCH, emojiLoss, emojiProblem, type EmojiProblem, type EmojiStream } from './influence-problem.ts';
+import { BATCH, emojiLoss, type EmojiProblem, type EmojiStream } from './influence-problem.ts';
 
 /** What `ecif train --epochs 10 --to-stationarity` does unless told otherwise, at a tolerance relative to the pairs. */
 const ADAM = { epochs: 10, rate: 1e-3, clip: 1 };
@@ -70,10 +70,12 @@ export interface TrainedEmoji {
   readonly heldOut: Uint32Array;
 }
 
-/** Opens the model and trains it. */
-export async function trainedEmoji(device: ecif.Device): Promise<TrainedEmoji> {
-  const problem = await emojiProblem(device);
-  const loss = emojiLoss(problem, TRAINED);
+/**
+ * Trains the model.
+ * @param l2 δ for each pair
+ */
+export async function trainedEmoji(problem: EmojiProblem, l2: number): Promise<TrainedEmoji> {
+  const loss = emojiLoss(problem, TRAINED, BATCH, l2);
   const training = await trainEmoji(problem, loss);
   const { theta } = training;
   const drawn = ecif.drawPartition(ecif.createRng(4), VALIDATION, BATCH);

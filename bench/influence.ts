@@ -4,16 +4,25 @@
 import { cpus, loadavg } from 'node:os';
 import * as ecif from '../src/index.ts';
 import { memoryRows } from './influence-memory.ts';
+import { type EmojiProblem, emojiProblem } from './influence-problem.ts';
 import { removalRows } from './influence-removal.ts';
 import { scoreRows } from './influence-scores.ts';
 import { solveRows } from './influence-solve.ts';
 import { trainedEmoji, type TrainedEmoji } from './influence-training.ts';
 import { format, note, print, publish, type Row } from './report.ts';
 
-const PARTS: Record<string, (trained: () => Promise<TrainedEmoji>) => Promise<Row[]>> = {
-  scores: async (trained) => scoreRows(await trained()),
-  solve: async (trained) => solveRows(await trained()),
-  removal: async (trained) => removalRows(await trained()),
+/** δ for each pair: that of all parts, and a larger one beside it in the removal. */
+const [L2, LARGER] = [0.5, 1];
+
+type Train = (l2: number) => Promise<TrainedEmoji>;
+
+const PARTS: Record<string, (trained: Train) => Promise<Row[]>> = {
+  scores: async (trained) => scoreRows(await trained(L2)),
+  solve: async (trained) => solveRows(await trained(L2)),
+  removal: async (trained) => [
+    ...(await removalRows(await trained(L2), `δ ${L2} a pair`)),
+    ...(await removalRows(await trained(LARGER), `δ ${LARGER} a pair`)),
+  ],
   memory: memoryRows,
 };
 
@@ -27,8 +36,14 @@ const device = await ecif.openDevice();
 console.log(`${device.name}\n`);
 const [load] = loadavg();
 const rows = [print(note('machine', `load before the run, of ${cpus().length} cores`, format(load), { load }))];
-let once: Promise<TrainedEmoji> | undefined;
-const trained = (): Promise<TrainedEmoji> => (once ??= trainedEmoji(device));
+const made = new Map<number, TrainedEmoji>();
+let problem: EmojiProblem | undefined;
+const trained: Train = async (l2) => {
+  problem ??= await emojiProblem(device);
+  const found = made.get(l2) ?? (await trainedEmoji(problem, l2));
+  made.set(l2, found);
+  return found;
+};
 for (const [name, part] of Object.entries(PARTS)) {
   if (chosen.length === 0 || chosen.includes(name)) rows.push(...(await part(trained)));
 }
