@@ -113,15 +113,16 @@ export const compare = defineCommand({
     },
     seeds: { kind: 'number', help: 'problems drawn of each kind', default: 5, whole: true, least: 1, most: 1000 },
     seed: { kind: 'number', help: 'seed of the first', default: 1, whole: true, least: 0, most: 1e6 },
+    held: { kind: 'number', help: 'clean pairs of the evaluation loss', whole: true, least: 2, most: 2000 },
     quick: { kind: 'flag', help: 'much smaller problems, for a look' },
     out: { kind: 'text', label: 'FOLDER', help: 'keep finished seeds here; a run that finds them goes on after them' },
   },
-  run: async ({ problem, seeds, seed, quick, out }, { device: kind, progress }) => {
+  run: async ({ problem, seeds, seed, held, quick, out }, { device: kind, progress }) => {
     const settings = {
       problems: problem === 'both' ? PROBLEMS : [problem],
       seeds: Array.from({ length: seeds }, (_, i) => seed + i),
       size: quick ? 'quick' : 'full',
-      out,
+      ...{ held, out },
     } as const;
     // Problems as small as these are no quicker in float32, and influence is measured against differences.
     const results = await withDevice(kind === 'auto' ? 'cpu' : kind, (device) =>
