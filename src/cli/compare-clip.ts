@@ -25,8 +25,8 @@ export interface ClipSizes {
 
 /** Sizes as they are compared, and for a quick look. */
 export const CLIP: Record<'full' | 'quick', ClipSizes> = {
-  full: { pairs: 32, batch: 16, partitions: 1, held: 32, l2: 100, subsets: 24 },
-  quick: { pairs: 8, batch: 8, partitions: 1, held: 8, l2: 100, subsets: 4 },
+  full: { pairs: 32, batch: 16, partitions: 1, held: 32, l2: 40, subsets: 24 },
+  quick: { pairs: 8, batch: 8, partitions: 1, held: 8, l2: 40, subsets: 4 },
 };
 
 const GROUPS = ['Animals & Nature', 'Food & Drink', 'Objects'];

@@ -6,8 +6,8 @@ import { EcifError } from '../array/errors.ts';
 import type { Device } from '../device/open.ts';
 import type { Judged } from '../ecif/baselines/index.ts';
 import { UsageError } from './args.ts';
-import { CLIP, type ClipPool, openPool, poseClip } from './compare-clip.ts';
-import { CONVEX, poseConvex } from './compare-convex.ts';
+import { CLIP, type ClipPool, type ClipSizes, openPool, poseClip } from './compare-clip.ts';
+import { CONVEX, type ConvexSizes, poseConvex } from './compare-convex.ts';
 import { LEFT_OUT, type Posed } from './compare-task.ts';
 import { readText, writeText } from './files.ts';
 import type { Progress } from './progress.ts';
@@ -22,6 +22,8 @@ export interface CompareSettings {
   readonly problems: readonly ProblemName[];
   readonly seeds: readonly number[];
   readonly size: 'full' | 'quick';
+  /** Clean pairs of the evaluation loss, where the problems are not to have their own number of them. */
+  readonly held: number | undefined;
   /** Folder of finished seeds. */
   readonly out: string | undefined;
 }
@@ -36,12 +38,16 @@ export interface SeedResult {
   readonly rows: readonly Judged[];
 }
 
-/** What the numbers of a problem depend on. */
-export const settingsOf = (problem: ProblemName, size: 'full' | 'quick', device: Device): SeedResult['settings'] => ({
-  device: device.kind,
-  leftOut: LEFT_OUT,
-  ...(problem === 'convex' ? CONVEX[size] : CLIP[size]),
-});
+/** Sizes of both problems. */
+interface Sizes {
+  readonly convex: ConvexSizes;
+  readonly clip: ClipSizes;
+}
+
+function sizesOf({ size, held }: CompareSettings): Sizes {
+  const more = held === undefined ? {} : { held };
+  return { convex: { ...CONVEX[size], ...more }, clip: { ...CLIP[size], ...more } };
+}
 
 /** The result of an earlier run, null where there is none. */
 function earlier(path: string, settings: SeedResult['settings']): SeedResult | null {
@@ -62,49 +68,81 @@ function earlier(path: string, settings: SeedResult['settings']): SeedResult | n
 const lasting = (seconds: number): string =>
   seconds < 100 ? `${Math.ceil(seconds)} s` : `${Math.ceil(seconds / 60)} min`;
 
+/** Time that the seeds of one problem take. */
+class Clock {
+  #spent = 0;
+  #finished = 0;
+  #begun = performance.now();
+
+  begin(): void {
+    this.#begun = performance.now();
+  }
+
+  /** Since {@link begin}. */
+  get seconds(): number {
+    return (performance.now() - this.#begun) / 1000;
+  }
+
+  end(): void {
+    this.#spent += this.seconds;
+    this.#finished++;
+  }
+
+  /**
+   * What is still to be spent.
+   * @param share of the running seed that is done
+   * @param seeds left, the running one among them
+   */
+  left(share: number, seeds: number): string {
+    return lasting(((this.#spent + this.seconds) / (this.#finished + share)) * (seeds - share));
+  }
+}
+
 /** Runs every problem with every seed, one after the other. */
 export async function runComparison(
-  { problems, seeds, size, out }: CompareSettings,
+  settings: CompareSettings,
   device: Device,
   progress: Progress,
 ): Promise<SeedResult[]> {
+  const { problems, seeds, out } = settings;
+  const sizes = sizesOf(settings);
   if (out !== undefined) mkdirSync(out, { recursive: true });
   let pool: ClipPool | null = null;
   const pose = async (problem: ProblemName, seed: number): Promise<Posed> => {
-    if (problem === 'convex') return poseConvex(device, seed, CONVEX[size]);
+    if (problem === 'convex') return poseConvex(device, seed, sizes.convex);
     pool ??= await openPool(device);
-    return poseClip(pool, seed, CLIP[size]);
+    return poseClip(pool, seed, sizes.clip);
   };
-  const results: SeedResult[] = [];
-  for (const problem of problems) {
-    const settings = settingsOf(problem, size, device);
-    let [spent, fresh] = [0, 0];
+  const runSeeds = async (problem: ProblemName): Promise<SeedResult[]> => {
+    const used = { device: device.kind, leftOut: LEFT_OUT, ...sizes[problem] };
+    const clock = new Clock();
+    const results: SeedResult[] = [];
     for (const [index, seed] of seeds.entries()) {
+      const name = `${problem}, seed ${seed}`;
       const path = out === undefined ? null : join(out, `${problem}-${seed}.json`);
-      const kept = path === null ? null : earlier(path, settings);
+      const kept = path === null ? null : earlier(path, used);
       if (kept !== null) {
         results.push(kept);
-        progress.line(`${problem}, seed ${seed}: kept from an earlier run`);
+        progress.line(`${name}: kept from an earlier run`);
         continue;
       }
-      const begun = performance.now();
-      const elapsed = (): number => (performance.now() - begun) / 1000;
-      progress.status(`${problem}, seed ${seed}: training`);
+      clock.begin();
+      progress.status(`${name}: training`);
       const posed = await pose(problem, seed);
       let done = 0;
       const rows = await posed.judge((what) => {
-        done++;
-        if (done % 10 !== 0 && done !== posed.steps) return;
-        const share = fresh + done / posed.steps;
-        const left = ((spent + elapsed()) / share) * (fresh + seeds.length - index - share);
-        progress.status(`${problem}, seed ${seed}: ${what} ${done}/${posed.steps}, ${lasting(left)} left`);
+        if (++done % 10 !== 0 && done !== posed.steps) return;
+        const left = clock.left(done / posed.steps, seeds.length - index);
+        progress.status(`${name}: ${what} ${done}/${posed.steps}, ${left} left for ${problem}`);
       });
-      const result = { problem, seed, settings, seconds: elapsed(), rows };
+      const result = { problem, seed, settings: used, seconds: clock.seconds, rows };
+      clock.end();
       if (path !== null) writeText(path, `${JSON.stringify(result, null, 1)}\n`);
       results.push(result);
-      spent += result.seconds;
-      fresh++;
     }
-  }
-  return results;
+    return results;
+  };
+  const all: SeedResult[] = [];
+  for (const problem of problems) all.push(...(await runSeeds(problem)));
+  return all;
 }
