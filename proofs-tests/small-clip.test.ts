@@ -1,4 +1,5 @@
 // The small CLIP in models/small-clip: small, complete, and better than chance on a vendor it never saw.
+import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { join } from 'node:path';
@@ -31,13 +32,16 @@ describe('a vocabulary learnt from captions', () => {
 });
 
 describe.skipIf(!existsSync(join(model, 'model.safetensors')))('models/small-clip', () => {
-  it('is at most 8 MB, and its summary is of the settings in the script', () => {
+  it('is at most 8 MB, and its summary is of these weights and of the settings in the script', () => {
     expect(statSync(join(model, 'model.safetensors')).size).toBeLessThanOrEqual(8e6);
     const summary = JSON.parse(readFileSync(join(model, 'summary.json'), 'utf8')) as {
       words: string;
+      sha256: string;
       heldOut: { retrieval: { textToImage: { r10: number }; chance: { r10: number } } };
     };
     expect(summary.words).toBe(TRAIN_WORDS.join(' '));
+    const weights = readFileSync(join(model, 'model.safetensors'));
+    expect(createHash('sha256').update(weights).digest('hex')).toBe(summary.sha256);
     const { textToImage, chance } = summary.heldOut.retrieval;
     expect(textToImage.r10).toBeGreaterThan(20 * chance.r10);
   });

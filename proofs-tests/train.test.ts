@@ -1,5 +1,5 @@
 // ecif train: equal runs give equal bits, a killed run goes on as if it had never been, and its record is true.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { batchOfRows, readyPairs } from '../src/cli/pairs.ts';
@@ -68,11 +68,36 @@ describe('a run that is killed and resumed', () => {
     expect((await runCli(['train', '--resume', '--out', out])).stderr).toMatch(/no run to resume/);
     expect((await runCli(words)).code).toBe(0);
     expect((await runCli(words)).stderr).toMatch(/holds a run already; give --resume/);
-    const other = await runCli(['train', '--resume', '--out', out, '--rate', '0.5']);
-    expect(other).toMatchObject({ code: 2 });
-    expect(other.stderr).toMatch(/--rate: the run was begun with 0.001/);
-    writeFileSync(data, readFileSync(data, 'utf8').replace('a red square', 'a crimson square'));
-    expect((await runCli(['train', '--resume', '--out', out])).stderr).toMatch(/other pairs than the run began with/);
+    const resume = (...more: string[]) => runCli(['train', '--resume', '--out', out, '--device', 'cpu', ...more]);
+    expect((await resume('--rate', '0.5')).stderr).toMatch(/--rate: the run was begun with 0.001/);
+    // 10 epochs are the default, and not what the run was begun with.
+    expect(await resume('--epochs', '10')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--epochs: the run was begun with 2') as unknown,
+    });
+
+    const record = readFileSync(join(out, 'run.json'), 'utf8');
+    expect(await resume()).toMatchObject({ code: 0, stderr: expect.stringContaining('the run is done') as unknown });
+    expect(readFileSync(join(out, 'run.json'), 'utf8')).toBe(record);
+
+    const interrupted = record.replace('"status": "done"', '"status": "running"');
+    const refused = async (why: RegExp, from = interrupted): Promise<void> => {
+      writeFileSync(join(out, 'run.json'), from);
+      const { code, stderr } = await resume();
+      expect(code).toBe(2);
+      expect(stderr).toMatch(why);
+      expect(readFileSync(join(out, 'run.json'), 'utf8')).toBe(from);
+    };
+    await refused(/the run began on webgpu; go on with --device webgpu/, interrupted.replace('"cpu (', '"webgpu ('));
+    const [pairs, sizes] = [readFileSync(data, 'utf8'), readFileSync(config, 'utf8')];
+    writeFileSync(data, pairs.replace('a red square', 'a crimson square'));
+    await refused(/other pairs than the run began with/);
+    writeFileSync(data, pairs);
+    writeFileSync(config, `${sizes} `);
+    await refused(/the model is not the one the run began with/);
+    writeFileSync(config, sizes);
+    truncateSync(join(out, 'checkpoint.safetensors'), 500);
+    await refused(/checkpoint\.safetensors/);
   });
 });
 
@@ -217,5 +242,18 @@ describe('a loss that is no number', () => {
     expect(stderr).toContain(
       `at step ${step}, on the batch of pairs ${batch.map((id) => JSON.stringify(id)).join(', ')}`,
     );
+  });
+
+  it('is no success where it is found at the end, with or without stationarity', async () => {
+    const folder = temporaryFolder();
+    const { data, model } = await writeBase(folder);
+    for (const more of [[], ['--to-stationarity', '1e-3']]) {
+      const out = join(folder, `run-${more.length}`);
+      const words = ['train', data, '--model', model, '--out', out, '--device', 'cpu', '--epochs', '0', '--batch', '6'];
+      const { code, stderr } = await runCli([...words, '--alpha', '1e308', ...more]);
+      expect(code).toBe(1);
+      expect(stderr).toMatch(/gradient norm (?:NaN|Infinity) at step 0, on the batch of pairs "/);
+      expect(readFileSync(join(out, 'run.json'), 'utf8')).toContain('"status": "diverged"');
+    }
   });
 });

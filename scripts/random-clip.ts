@@ -58,7 +58,7 @@ const settingsOf = ({ image, patch, vision, text, projection }: Size): unknown =
 });
 
 const [folder, name = 'vit-b-16', dtype = 'F16', seed = '0'] = process.argv.slice(2);
-if (folder === undefined || !(name in SIZES) || !DTYPES.includes(dtype) || !/^\d+$/.test(seed)) {
+if (folder === undefined || !Object.hasOwn(SIZES, name) || !DTYPES.includes(dtype) || !/^\d+$/.test(seed)) {
   console.error(`random-clip: give DIR [${Object.keys(SIZES).join('|')}] [${DTYPES.join('|')}] [SEED]`);
   process.exit(2);
 }
@@ -72,6 +72,11 @@ const tensors = Array.from(randomTensors(config, createRng(Number(seed))), (one)
   ...one,
   dtype: dtype as WeightDtype,
 }));
-await saveClip(folder, settings, tensors);
+try {
+  await saveClip(folder, settings, tensors);
+} catch (error) {
+  console.error(`random-clip: ${(error as Error).message}`);
+  process.exit(2);
+}
 await saveFile(join(folder, 'bpe_simple_vocab_16e6.txt'), await clipVocabularyText());
 console.log(`${folder}: ${name}, ${(countParameters(config) / 1e6).toFixed(1)} million random weights in ${dtype}`);

@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { hashOfFile } from '../../src/data/score-files.node.ts';
 import { fileSource, saveSafetensors } from '../../src/models/clip/files.node.ts';
 import { openSafetensors } from '../../src/models/clip/safetensors.ts';
 import { TRAIN_WORDS } from './config.ts';
@@ -81,6 +82,7 @@ export async function publish(
       seconds,
     },
     bytes: statSync(join(model, 'model.safetensors')).size,
+    sha256: await hashOfFile(join(model, 'model.safetensors')),
     loss: lossSummary(run),
     heldOut: { vendor: 'twemoji', retrieval: measure(lists.heldOut) },
     trained: { retrieval: measure(lists.trained) },

@@ -20,6 +20,8 @@ export const GLOBAL_OPTIONS = {
 /** What a command is given besides its own options. */
 export interface Context extends Pick<OptionValues<typeof GLOBAL_OPTIONS>, 'device' | 'json' | 'verbose'> {
   readonly operands: readonly string[];
+  /** Names of the options that stand on the command line, whatever their values. */
+  readonly given: ReadonlySet<string>;
   readonly progress: Progress;
 }
 

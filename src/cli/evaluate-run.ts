@@ -1,6 +1,6 @@
 // What `ecif evaluate` measures: embeddings of a dataset, retrieval in both directions, zero-shot accuracy.
 
-import { EcifError } from '../array/errors.ts';
+import { EcifError, NumericsError } from '../array/errors.ts';
 import { matmul } from '../autodiff/ops/matmul.ts';
 import { disposeTree, scope, tensor } from '../autodiff/tensor.ts';
 import { captionOf } from '../data/dataset.ts';
@@ -109,6 +109,14 @@ export function imageRows({ model, theta, config }: Embedder, pairs: ReadyPairs,
   );
 }
 
+/** Refuses embeddings that are no numbers, naming the first. */
+function requireNumbers({ values, width }: Rows, nameOf: (row: number) => string): void {
+  const at = values.findIndex((x) => !Number.isFinite(x));
+  if (at < 0) return;
+  const name = JSON.stringify(nameOf(Math.floor(at / width)));
+  throw new NumericsError(`evaluate: the embedding of ${name} is ${values[at]}; are the weights damaged?`);
+}
+
 /** ⟨a_i, b_j⟩ of all rows, (rows of a, rows of b). */
 export async function products(device: Device, a: Rows, b: Rows): Promise<Float64Array> {
   const [n, m] = [a, b].map(({ values, width }) => values.length / width);
@@ -186,6 +194,8 @@ export async function evaluatePairs(
   requireRoom(captions.names.length, rows.length);
   const images = await imageRows(embedder, pairs, progress);
   const texts = await textRows(embedder, captions.names, progress);
+  requireNumbers(images, (row) => rows[row].id);
+  requireNumbers(texts, (row) => captions.names[row]);
   const retrieval = captionRecall(await products(device, texts, images), captions.names.length, captions.index);
   const found = { device: device.name, pictures: rows.length, captions: captions.names.length, retrieval };
   if (rows.some(({ label }) => label === null)) return { ...found, zeroShot: null };

@@ -31,7 +31,7 @@ function describe({ device, pictures, captions, retrieval, zeroShot }: Evaluatio
     ['retrieval', 'R@1', 'R@5', 'R@10'],
     recallRow('caption → image', textToImage),
     recallRow('image → caption', imageToText),
-    recallRow('chance', chance),
+    recallRow(pictures === captions ? 'chance' : 'chance, caption → image', chance),
   ]);
   const head = `${pictures} pictures, ${captions} captions, on ${device}; ties count against the model`;
   return [head, recalls, ...(zeroShot === null ? [] : [zeroShotText(zeroShot)])].join('\n\n');

@@ -29,8 +29,20 @@ export function requireWritable(path: string): void {
   }
 }
 
+/** What `write` does to a file, or an error that names it. */
+export function writing(path: string, write: () => void): void {
+  try {
+    write();
+  } catch (error) {
+    const [reason] = (error as Error).message.split('\n');
+    throw new EcifError(`${path}: cannot be written, ${reason}; check the path and the disk`, { cause: error });
+  }
+}
+
 /** Writes a file whole or not at all. */
 export function writeText(path: string, text: string): void {
-  writeFileSync(`${path}.part`, text);
-  renameSync(`${path}.part`, path);
+  writing(path, () => {
+    writeFileSync(`${path}.part`, text);
+    renameSync(`${path}.part`, path);
+  });
 }

@@ -26,4 +26,4 @@ export function table(rows: readonly (readonly string[])[]): string {
 
 /** Text from data, safe for a terminal: control characters become a replacement mark. */
 // oxlint-disable-next-line no-control-regex
-export const printable = (text: string): string => text.replace(/[\u0000-\u001f\u007f-\u009f]/g, '\ufffd');
+export const printable = (text: string): string => text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '\ufffd');

@@ -9,6 +9,7 @@ import { conformance } from './conformance.ts';
 import { convex } from './convex.ts';
 import { demo } from './demo.ts';
 import { evaluate } from './evaluate.ts';
+import { printable } from './format.ts';
 import { commandHelp, programHelp } from './help.ts';
 import { info } from './info.ts';
 import { ladder } from './ladder.ts';
@@ -70,7 +71,8 @@ async function run(words: readonly string[]): Promise<number> {
   if (command === null) throw new UsageError('no command; see ecif --help');
   checkOperands(command.name, parsed.operands, command.operands);
   const { device, json, verbose } = values as Pick<Context, 'device' | 'json' | 'verbose'>;
-  const context = { device, json, verbose, operands: parsed.operands, progress: progressOn(process.stderr) };
+  const given = new Set(Object.keys(parsed.values));
+  const context = { device, json, verbose, given, operands: parsed.operands, progress: progressOn(process.stderr) };
   const outcome = await command.run(values, context);
   print(json ? JSON.stringify(outcome.json, null, 2) : outcome.text);
   return outcome.ok ? 0 : 1;
@@ -79,7 +81,7 @@ async function run(words: readonly string[]): Promise<number> {
 /** One line for people; a stack trace only where it was asked for. */
 function explain(error: unknown, verbose: boolean): string {
   if (verbose && error instanceof Error) return `ecif: ${error.stack ?? error.message}`;
-  const message = (error instanceof Error ? error.message : String(error)).replace(/\s*\n\s*/g, ' ');
+  const message = printable((error instanceof Error ? error.message : String(error)).replace(/\s*\n\s*/g, ' '));
   return error instanceof EcifError
     ? `ecif: ${message}`
     : `ecif: unexpected error, ${message}; run again with --verbose and report it`;

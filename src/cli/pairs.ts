@@ -1,5 +1,6 @@
 // A dataset made ready for a model: captions as token ids, pictures at the model's size.
 
+import { EcifError } from '../array/errors.ts';
 import type { Rng } from '../array/rng.ts';
 import { pictureOf } from '../data/dataset.node.ts';
 import type { Dataset } from '../data/dataset.ts';
@@ -37,6 +38,9 @@ const AT_ONCE = 8;
  */
 export async function readyPairs(inputs: ClipInputs, dataset: Dataset, memory: number): Promise<ReadyPairs> {
   const { config, tokenizer, preprocess } = inputs;
+  if (config.vision.channels !== 3) {
+    throw new EcifError(`clip: num_channels ${config.vision.channels}; pictures are read with 3, give a model of 3`);
+  }
   const decode = await openDecoder();
   const files: string[] = [];
   for (const row of dataset.rows) files.push(await pictureOf(dataset, row));

@@ -26,7 +26,7 @@ export interface Stage {
   /** Bytes on the device at its end, and the most so far. */
   readonly device: number;
   readonly devicePeak: number;
-  /** Bytes of the process beside those on the device, at most so far. */
+  /** Bytes of JavaScript's heap and buffers, and of the process before the first stage, at most so far. */
   readonly hostPeak: number;
 }
 
@@ -37,18 +37,21 @@ export interface Profile {
   readonly trained: number;
   readonly pairs: number;
   readonly stages: readonly Stage[];
+  /** Bytes of the whole process, at most: host, driver, and the device's memory where software holds it. */
+  readonly process: number;
   /** Numbers that show that something was computed. */
   readonly results: { readonly cosine: number; readonly loss: number; readonly gradient: number; readonly hvp: number };
 }
 
-/** Watches the memory of the process beside what is on the device. */
+/** Watches the memory of the host: what software adapters hold for the device is not in it. */
 function hostWatch(device: Device): { peak(): number; look(): void; stop(): void } {
-  // Software adapters and the CPU device hold their memory in the process; a GPU's own memory is not in it.
-  const inside = device.kind === 'cpu' || device.gpu.adapterInfo.isFallbackAdapter;
+  const before = process.memoryUsage();
+  const base = before.rss - before.heapTotal - before.external;
   let most = 0;
   const look = (): void => {
-    const { live, pooled } = device.memory();
-    most = Math.max(most, process.memoryUsage.rss() - (inside ? live + pooled : 0));
+    const { heapTotal, external } = process.memoryUsage();
+    const held = device.kind === 'cpu' ? device.memory().live : 0;
+    most = Math.max(most, base + heapTotal + external - held);
   };
   const timer = setInterval(look, 10);
   return { look, peak: () => most, stop: () => clearInterval(timer) };
@@ -173,6 +176,7 @@ export async function profileClip(
     disposeClip(clip);
     return {
       ...{ device: device.name, parameters: countParameters(config), trained, pairs: count, stages },
+      process: process.resourceUsage().maxRSS * 1024,
       results: { cosine, ...results },
     };
   } finally {

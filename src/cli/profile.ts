@@ -6,7 +6,7 @@ import { bytes, columns, table } from './format.ts';
 import { type Profile, profileClip } from './profile-run.ts';
 import { LORA_OPTIONS, loraOf } from './train-options.ts';
 
-function describe({ device, parameters, trained, pairs, stages, results }: Profile): string {
+function describe({ device, parameters, trained, pairs, stages, results, process: whole }: Profile): string {
   const rows = stages.map(({ name, seconds, devicePeak, hostPeak }) => [
     name,
     `${seconds.toFixed(2)} s`,
@@ -18,7 +18,10 @@ function describe({ device, parameters, trained, pairs, stages, results }: Profi
     `${(parameters / 1e6).toFixed(1)} million weights, ${trained} trained, batches of ${pairs} pairs, on ${device}`,
     table([['', 'time', 'device, most so far', 'host, most so far'], ...rows]),
     columns([
-      ['peak', `${bytes(last.devicePeak)} on the device, ${bytes(last.hostPeak)} on the host beside it`],
+      [
+        'peak',
+        `${bytes(last.devicePeak)} on the device, ${bytes(last.hostPeak)} on the host; the process in all ${bytes(whole)}`,
+      ],
       ['results', Object.entries(results).reduce((t, [name, x]) => `${t}${name} ${x.toPrecision(5)}  `, '')],
     ]),
   ].join('\n\n');

@@ -5,9 +5,10 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } fr
 import { basename, dirname, join } from 'node:path';
 import { EcifError } from '../array/errors.ts';
 import type { Dataset } from '../data/dataset.ts';
+import { isObject } from '../models/clip/formats/fields.ts';
 import type { StepRecord } from '../models/clip/train.ts';
 import { type OptionValue, UsageError } from './args.ts';
-import { readText, writeText } from './files.ts';
+import { readText, writeText, writing } from './files.ts';
 
 /** Files of a run. */
 export const RUN_FILES = {
@@ -23,6 +24,9 @@ export interface RunRecord {
   readonly status: 'running' | 'done' | 'diverged';
   readonly options: Readonly<Record<string, OptionValue>>;
   readonly dataset: { readonly pairs: number; readonly sha256: string };
+  readonly device: string;
+  /** Tells the weights that were begun with from others. */
+  readonly weights: string;
   readonly [field: string]: unknown;
 }
 
@@ -53,7 +57,7 @@ export function readRun(folder: string): RunRecord {
   if (!existsSync(path)) throw new UsageError(`${folder}: no run to resume; leave out --resume to begin one`);
   try {
     const record = JSON.parse(readText(path)) as Partial<RunRecord>;
-    if (typeof record.options === 'object' && typeof record.dataset === 'object') return record as RunRecord;
+    if (isObject(record.options) && isObject(record.dataset)) return record as RunRecord;
   } catch (error) {
     if (error instanceof EcifError) throw error;
   }
@@ -67,14 +71,15 @@ export function writeRun(folder: string, record: RunRecord): void {
 
 /** Adds a line to `log.jsonl`. */
 export function logStep(folder: string, record: StepRecord & { readonly epoch: number }): void {
-  appendFileSync(runFile(folder, 'log'), `${JSON.stringify(record)}\n`);
+  const path = runFile(folder, 'log');
+  writing(path, () => appendFileSync(path, `${JSON.stringify(record)}\n`));
 }
 
 /** Cuts the log back to the steps of a checkpoint. */
 export function cutLog(folder: string, steps: number): void {
   const path = runFile(folder, 'log');
   const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n').slice(0, steps) : [];
-  writeFileSync(path, lines.map((line) => `${line}\n`).join(''));
+  writing(path, () => writeFileSync(path, lines.map((line) => `${line}\n`).join('')));
 }
 
 /** Files that say how a model reads texts and pictures. */
@@ -93,6 +98,7 @@ const INPUT_FILES = [
 export function copyInputs(config: string, folder: string): void {
   for (const name of INPUT_FILES) {
     const from = join(dirname(config), name);
-    if (existsSync(from)) writeFileSync(join(folder, basename(name)), readFileSync(from));
+    const to = join(folder, basename(name));
+    if (existsSync(from)) writing(to, () => writeFileSync(to, readFileSync(from)));
   }
 }

@@ -4,6 +4,7 @@ import { disposeTree } from '../autodiff/tensor.ts';
 import type { Partition } from '../data/partitions.ts';
 import type { Device } from '../device/open.ts';
 import type { Adapter } from '../models/clip/lora.ts';
+import { DivergedError } from '../models/clip/train.ts';
 import { settle, type Settled, type SettleProgress } from '../models/settle.ts';
 import { gradientNorm, type StreamedLoss } from '../models/streamed.ts';
 import type { Progress } from './progress.ts';
@@ -29,6 +30,7 @@ export interface FinalNorms {
 /** The part of a run that its end needs. */
 export interface EndOfRun {
   readonly settings: TrainSettings;
+  readonly steps: number;
   readonly task: RunTask;
   readonly partitions: readonly Partition[];
   readonly centre: Adapter | undefined;
@@ -37,6 +39,22 @@ export interface EndOfRun {
   /** Where an earlier process was. */
   readonly settled: SettleProgress | undefined;
   checkpoint(theta: Adapter, settled: SettleProgress): Promise<void>;
+}
+
+/** Names the first batch whose loss or gradient is no number. */
+async function refuse(
+  { settings: { rate }, steps: step }: EndOfRun,
+  loss: StreamedLoss<Adapter, unknown>,
+  theta: Adapter,
+  { value, norm }: { value: number; norm: number },
+): Promise<never> {
+  for (const rows of loss.partitions.flat()) {
+    const found = await gradientNorm({ ...loss, partitions: [[rows]] }, theta);
+    if (!Number.isFinite(found.value + found.norm)) {
+      throw new DivergedError({ step, loss: found.value, norm: found.norm, rate }, rows);
+    }
+  }
+  throw new DivergedError({ step, loss: value, norm, rate }, loss.partitions.flat()[0]);
 }
 
 /**
@@ -49,9 +67,10 @@ export async function runEnd(run: EndOfRun, theta: Adapter): Promise<{ theta: Ad
   const batch = (rows: Uint32Array): Promise<unknown> => task.plain(rows);
   const loss: StreamedLoss<Adapter, unknown> = { model: task.still, partitions, batch, l2, centre };
   const count = partitions.length;
+  progress.status(`gradient over ${count} partition${count === 1 ? '' : 's'}`);
+  const { value, norm } = await gradientNorm(loss, theta);
+  if (!Number.isFinite(value + norm)) await refuse(run, loss, theta, { value, norm });
   if (tolerance === undefined) {
-    progress.status(`gradient over ${count} partition${count === 1 ? '' : 's'}`);
-    const { value, norm } = await gradientNorm(loss, theta);
     return { theta, norms: { objective: value, gradientNorm: norm, partitions: count, stationarity: null } };
   }
   const settled = await settle(loss, theta, {
@@ -62,11 +81,11 @@ export async function runEnd(run: EndOfRun, theta: Adapter): Promise<{ theta: Ad
       progress.status(`${method} ${i}  objective ${value.toPrecision(8)}  gradient ${norm.toExponential(2)}`),
   });
   disposeTree(theta);
-  const { value, gradientNorm: norm, converged: reached, status, floor } = settled;
+  const { value: objective, gradientNorm: reachedNorm, converged: reached, status, floor } = settled;
   const stationarity = { tolerance, reached, status, iterations: settled.iterations, floor };
   return {
     theta: settled.theta,
-    norms: { objective: value, gradientNorm: norm, partitions: count, stationarity },
+    norms: { objective, gradientNorm: reachedNorm, partitions: count, stationarity },
   };
 }
 

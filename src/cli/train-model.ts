@@ -1,8 +1,11 @@
 // The model of a run: a CLIP folder with a fresh adapter, or fresh weights for a configuration; and how it is saved.
 
-import { dirname } from 'node:path';
+import { createHash } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { EcifError } from '../array/errors.ts';
 import { keep, tensor } from '../autodiff/tensor.ts';
+import { hashOfFile } from '../data/score-files.node.ts';
 import type { Device } from '../device/open.ts';
 import { parseClipConfig } from '../models/clip/config-parse.ts';
 import { fileFolder } from '../models/clip/files.node.ts';
@@ -25,11 +28,21 @@ import { fullTask, loraTask, type RunTask } from './train-task.ts';
 export interface RunModel extends ClipInputs {
   /** What is trained, in words for `run.json`. */
   readonly what: Readonly<Record<string, unknown>>;
+  /** A hash of the weights that training begins with, or of what they are drawn by. */
+  readonly weights: string;
   /** Parameters before the first step; new tensors at every call. */
   start(): Adapter;
   task(pairs: ReadyPairs, cacheFile: string, progress: Progress): Promise<RunTask>;
   /** Writes the trained model or adapter to a folder. */
   save(theta: Adapter, folder: string): Promise<void>;
+}
+
+/** A hash of all weights in a folder. */
+async function hashOfWeights(path: string): Promise<string> {
+  const files = readdirSync(path).filter((name) => name.endsWith('.safetensors'));
+  const hash = createHash('sha256');
+  for (const name of files.sort()) hash.update(`${name} ${await hashOfFile(join(path, name))}\n`);
+  return hash.digest('hex');
 }
 
 /** An adapter on a CLIP folder. */
@@ -46,6 +59,7 @@ async function adapted(path: string, device: Device, settings: TrainSettings): P
     return {
       ...{ config, preprocess, tokenizer },
       what: { kind: 'lora', model: path, ...lora },
+      weights: await hashOfWeights(path),
       start: () => keep({ ...initLora(config, lora, device, streamOf(settings.seed, 'init')), ...scale() }),
       task: (pairs, file, progress) => loraTask(clip, lora, pairs, settings, file, progress),
       save: (theta, out) => saveAdapter(out, peftConfig(lora, path), adapterTensors(theta)),
@@ -69,6 +83,7 @@ async function fresh(path: string, device: Device, settings: TrainSettings): Pro
     return {
       ...{ config, tokenizer, preprocess: await readPreprocess(folder, config.vision.imageSize) },
       what: { kind: 'all weights', config: path },
+      weights: createHash('sha256').update(text).digest('hex'),
       start: () => allWeights(initClip(config, device, streamOf(settings.seed, 'init'))),
       task: (pairs) => Promise.resolve(fullTask(pairs, device, settings)),
       save: async (theta, out) => {

@@ -142,6 +142,20 @@ export function loraOf(config: ClipConfig, settings: OptionValues<typeof LORA_OP
 }
 
 /**
+ * Refuses options that would change nothing.
+ * @param given names of the options on the command line
+ * @throws UsageError
+ */
+export function requireOfUse({ 'from-scratch': scratch, optimizer }: TrainSettings, given: ReadonlySet<string>): void {
+  const idle = scratch === undefined ? [] : [...Object.keys(LORA_OPTIONS), 'temperature'];
+  const odd = idle.find((name) => given.has(name));
+  if (odd !== undefined) throw new UsageError(`--${odd}: all weights are trained --from-scratch; leave it out`);
+  if (given.has('decay') && optimizer !== 'adamw') {
+    throw new UsageError('--decay: only of --optimizer adamw; leave it out, or give --l2');
+  }
+}
+
+/**
  * Refuses settings that do not go together.
  * @throws UsageError
  */

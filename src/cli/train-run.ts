@@ -30,8 +30,8 @@ interface Run {
   readonly model: RunModel;
   readonly task: RunTask;
   readonly ids: readonly string[];
-  /** Tells the pairs from others. */
-  readonly sha256: string;
+  /** `run.json` before the first step. */
+  readonly record: RunRecord;
   /** Steps of an epoch. */
   readonly perEpoch: number;
   readonly steps: number;
@@ -83,6 +83,12 @@ function checkpoint(run: Run, state: TrainState<Adapter>, settled?: SettleProgre
   return saveCheckpoint(runFile(run.folder, 'checkpoint'), { state, centre: run.centre ?? null, notes, settled });
 }
 
+/** The error, with the pairs of a batch that diverged by their ids. */
+const named = (error: unknown, ids: readonly string[]): unknown =>
+  error instanceof DivergedError
+    ? new DivergedError(error.record, error.rows, [...error.rows].map((row) => JSON.stringify(ids[row])).join(', '))
+    : error;
+
 /** Steps to the end of the epochs, with their log and checkpoints. */
 async function runSteps(run: Run, state: TrainState<Adapter>): Promise<Adapter> {
   const { settings, folder, task, perEpoch, steps, centre, ids, partition } = run;
@@ -105,12 +111,7 @@ async function runSteps(run: Run, state: TrainState<Adapter>): Promise<Adapter> 
       onCheckpoint: (at) => checkpoint(run, at),
     });
   } catch (error) {
-    if (!(error instanceof DivergedError)) throw error;
-    throw new DivergedError(
-      error.record,
-      error.rows,
-      [...error.rows].map((row) => JSON.stringify(ids[row])).join(', '),
-    );
+    throw named(error, ids);
   }
 }
 
@@ -144,37 +145,65 @@ async function recordPartitions(run: Run): Promise<void> {
   await saveFile(path, bytes);
 }
 
+/** Refuses to go on with other pairs, other weights, or in another precision than a run began with. */
+function requireSame(folder: string, source: string, now: RunRecord, { kind }: Device): void {
+  const { dataset, device, weights } = readRun(folder);
+  if (dataset.sha256 !== now.dataset.sha256) {
+    throw new EcifError(`${source}: other pairs than the run began with; restore them or begin anew`);
+  }
+  if (weights !== now.weights) {
+    throw new EcifError(`${folder}: the model is not the one the run began with; restore its weights or begin anew`);
+  }
+  const began = device.startsWith('cpu') ? 'cpu' : 'webgpu';
+  if (began !== kind) throw new EcifError(`${folder}: the run began on ${began}; go on with --device ${began}`);
+}
+
 /** Opens dataset, model and caches. */
 async function openRun(settings: TrainSettings, folder: string, device: Device, progress: Progress): Promise<Run> {
   const dataset = await readDataset(settings.data, settings.template);
   const ids = dataset.rows.map(({ id }) => id);
   if (ids.length < 2) throw new EcifError(`${dataset.source}: one pair; a contrastive loss needs two or more`);
   const sha256 = datasetHash(dataset);
-  const model = await openRunModel(settings, device);
-  if (settings.resume) {
-    if (readRun(folder).dataset.sha256 !== sha256) {
-      throw new EcifError(`${dataset.source}: other pairs than the run began with; restore them or begin anew`);
-    }
-  } else beginFolder(folder);
-  const pairs = await readyPairs(model, dataset, settings['cache-mb'] * 2 ** 20);
   const perEpoch = batchesOf(ids.length, settings.batch);
-  progress.line(`${ids.length} pairs, ${perEpoch} batches an epoch, on ${device.name}`);
+  if (ids.length < 2 * perEpoch) {
+    const odd = `${ids.length} pairs in batches of ${settings.batch} leave a batch of one, which has no loss`;
+    throw new EcifError(`${dataset.source}: ${odd}; give a larger --batch`);
+  }
+  const model = await openRunModel(settings, device);
+  const steps = perEpoch * settings.epochs;
+  const record = firstRecord({ settings, ids, sha256, device, model, perEpoch, steps });
+  if (settings.resume) requireSame(folder, dataset.source, record, device);
+  else {
+    beginFolder(folder);
+    writeRun(folder, record);
+  }
+  const pairs = await readyPairs(model, dataset, settings['cache-mb'] * 2 ** 20);
+  progress.line(`${ids.length} pairs, ${perEpoch} ${perEpoch === 1 ? 'batch' : 'batches'} an epoch, on ${device.name}`);
   const task = await model.task(pairs, `${folder}/frozen.tmp`, progress);
   return {
-    ...{ settings, folder, device, model, task, ids, sha256, perEpoch, steps: perEpoch * settings.epochs, progress },
+    ...{ settings, folder, device, model, task, ids, perEpoch, steps, record, progress },
     partition: partitionsOf(settings, ids.length),
     centre: settings.toward === 'start' ? model.start() : undefined,
   };
 }
 
 /** `run.json` before the first step. */
-function firstRecord({ settings, ids, sha256, device, model, perEpoch, steps }: Run): RunRecord {
+function firstRecord({
+  settings,
+  ids,
+  sha256,
+  device,
+  model,
+  perEpoch,
+  steps,
+}: Pick<Run, 'settings' | 'ids' | 'device' | 'model' | 'perEpoch' | 'steps'> & { readonly sha256: string }): RunRecord {
   return {
     status: 'running',
     options: { ...settings, resume: false },
     seed: settings.seed,
     dataset: { pairs: ids.length, sha256 },
     trained: model.what,
+    weights: model.weights,
     device: device.name,
     versions: {
       ecif: ownVersion(),
@@ -194,12 +223,19 @@ function firstRecord({ settings, ids, sha256, device, model, perEpoch, steps }: 
  */
 export async function runTraining(settings: TrainSettings, device: Device, progress: Progress): Promise<RunRecord> {
   const folder = settings.out as string;
+  if (settings.resume) {
+    const before = readRun(folder);
+    if (before.status === 'done') {
+      progress.line(`${folder}: the run is done; nothing is left to do`);
+      return before;
+    }
+  }
   const run = await openRun(settings, folder, device, progress);
-  const record = firstRecord(run);
-  writeRun(folder, record);
+  const { record } = run;
   try {
     await recordPartitions(run);
     const { state, settled } = await stateOf(run);
+    writeRun(folder, record);
     cutLog(folder, state.step);
     if (state.step > 0) progress.line(`resumed after step ${state.step} of ${run.steps}`);
     if (settled !== undefined) {
@@ -212,7 +248,9 @@ export async function runTraining(settings: TrainSettings, device: Device, progr
       ...{ ...run, partitions: recorded(run), settled },
       checkpoint: (at: Adapter, reached: SettleProgress) => checkpoint(run, { step: run.steps, theta: at }, reached),
     };
-    const { theta, norms } = await runEnd(end, trained);
+    const { theta, norms } = await runEnd(end, trained).catch((error: unknown) => {
+      throw named(error, run.ids);
+    });
     const seconds = { steps: (middle - began) / 1000, end: (performance.now() - middle) / 1000 };
     const parameters = countOf(theta);
     await run.model.save(theta, folder);

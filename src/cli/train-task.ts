@@ -15,11 +15,11 @@ import type { Progress } from './progress.ts';
 import type { TrainSettings } from './train-options.ts';
 
 /** The task of a run without its order of batches, and the model and pairs as the objective sees them. */
-export interface RunTask<B = unknown> extends Omit<TrainTask<Adapter, B>, 'rows'> {
+export interface RunTask<B = unknown, P = B> extends Omit<TrainTask<Adapter, B>, 'rows'> {
   /** Without dropout. */
-  readonly still: Model<Adapter, B>;
+  readonly still: Model<Adapter, P>;
   /** Without augmentation. */
-  plain(rows: ArrayLike<number>): Promise<B>;
+  plain(rows: ArrayLike<number>): Promise<P>;
   close(): void;
 }
 
@@ -97,6 +97,21 @@ async function cachePrefix(
   };
 }
 
+/** Steps on pictures that change; the objective, whose pictures do not, over frozen layers that are cached when it is first asked for. */
+function changingTask<B>(
+  steps: RunTask<B>,
+  still: ClipModel,
+  cache: () => ReturnType<typeof cachePrefix>,
+): RunTask<B, Prefix> {
+  let cached: ReturnType<typeof cachePrefix> | null = null;
+  return {
+    ...steps,
+    still: afterPrefix(still),
+    plain: async (rows) => (await (cached ??= cache())).batch(rows),
+    close: () => void cached?.then(({ close }) => close()),
+  };
+}
+
 /**
  * The task of training an adapter: over cached frozen layers where the pictures never change.
  * @param file where the cache goes if it is too large for memory
@@ -111,8 +126,10 @@ export async function loraTask(
 ): Promise<RunTask> {
   const at = (step: number | null): ClipModel =>
     clipModel(clip, lora, step === null ? undefined : streamOf(settings.seed, 'dropout', step));
-  if (settings.crop < 1 || settings.flip > 0) return pixelTask(pairs, clip.device, settings, at);
-  const cached = await cachePrefix(at(null), pairs, settings, file, progress);
+  const cache = (): ReturnType<typeof cachePrefix> => cachePrefix(at(null), pairs, settings, file, progress);
+  if (settings.crop < 1 || settings.flip > 0)
+    return changingTask(pixelTask(pairs, clip.device, settings, at), at(null), cache);
+  const cached = await cache();
   const task: RunTask<Prefix> = {
     device: clip.device,
     model: (step) => afterPrefix(at(step)),

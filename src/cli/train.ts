@@ -1,12 +1,12 @@
 // ecif train: an adapter on a CLIP folder, or a small CLIP from scratch, trained so that influence can be computed.
 
-import { UsageError, withDefaults } from './args.ts';
+import { UsageError } from './args.ts';
 import { defineCommand } from './command.ts';
 import { withDevice } from './devices.ts';
 import { columns, printable } from './format.ts';
 import { readRun, type RunRecord } from './run-folder.ts';
 import { describeStationarity, type FinalNorms } from './train-end.ts';
-import { requireConsistent, TRAIN_OPTIONS, type TrainSettings } from './train-options.ts';
+import { requireConsistent, requireOfUse, TRAIN_OPTIONS, type TrainSettings } from './train-options.ts';
 import { runTraining } from './train-run.ts';
 
 /** The options of this command among all values. */
@@ -14,12 +14,12 @@ const ownOptions = (values: Readonly<Record<string, unknown>>, data: string): Tr
   ({ ...Object.fromEntries(Object.keys(TRAIN_OPTIONS).map((name) => [name, values[name]])), data }) as TrainSettings;
 
 /** The settings of a run that is to go on; options that say otherwise are refused. */
-function resumed(given: TrainSettings): TrainSettings {
+function resumed(given: TrainSettings, names: ReadonlySet<string>): TrainSettings {
   if (given.out === undefined) throw new UsageError('train: no run to resume; give --out DIR');
   const recorded = readRun(given.out).options as unknown as TrainSettings;
-  const usual = ownOptions(withDefaults({}, TRAIN_OPTIONS), '');
   for (const name of Object.keys(given) as (keyof TrainSettings)[]) {
-    if (name === 'out' || name === 'resume' || given[name] === usual[name] || given[name] === recorded[name]) continue;
+    const said = name === 'data' ? given.data !== '' : names.has(name);
+    if (name === 'out' || name === 'resume' || !said || given[name] === recorded[name]) continue;
     throw new UsageError(`--${name}: the run was begun with ${JSON.stringify(recorded[name])}; leave it out to resume`);
   }
   return { ...recorded, out: given.out, resume: true };
@@ -54,11 +54,12 @@ export const train = defineCommand({
     least: 0,
     most: 1,
   },
-  run: (values, { device: kind, operands, progress }) =>
+  run: (values, { device: kind, operands, given: names, progress }) =>
     withDevice(kind, async (device) => {
       const given = ownOptions(values, operands[0] ?? '');
-      const settings = given.resume ? resumed(given) : given;
+      const settings = given.resume ? resumed(given, names) : given;
       requireConsistent(settings);
+      if (!given.resume) requireOfUse(settings, names);
       progress.line(`device: ${device.name}; ${device.reason}`);
       const record = await runTraining(settings, device, progress);
       const { stationarity } = record.norms as FinalNorms;

@@ -45,15 +45,39 @@ function memoryStore(make: (n: number) => Reals, rows: number, width: number): R
   };
 }
 
+const unwritable = (file: string, error: unknown): EcifError =>
+  new EcifError(`${file}: cannot be written, ${(error as Error).message}; is there room on the disk?`, {
+    cause: error,
+  });
+
+/** A new file without a name where the system allows that, so that a killed process leaves none behind. */
+function opened(file: string): number {
+  try {
+    const handle = openSync(file, 'w+');
+    try {
+      rmSync(file);
+    } catch {
+      // removed when it is closed
+    }
+    return handle;
+  } catch (error) {
+    throw unwritable(file, error);
+  }
+}
+
 function fileStore(make: (n: number) => Reals, width: number, bytes: number, file: string): RowStore {
-  const handle = openSync(file, 'w+');
+  const handle = opened(file);
   const length = width * bytes;
   return {
     place: file,
     put: (first, values) => {
       const view = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
-      for (let done = 0; done < view.length;)
-        done += writeSync(handle, view, done, view.length - done, first * length + done);
+      try {
+        for (let done = 0; done < view.length;)
+          done += writeSync(handle, view, done, view.length - done, first * length + done);
+      } catch (error) {
+        throw unwritable(file, error);
+      }
     },
     get: (wanted) => {
       const out = make(wanted.length * width);
