@@ -130,7 +130,7 @@ export const compare = defineCommand({
       size: quick ? 'quick' : 'full',
       ...{ held, out },
     } as const;
-    // Problems as small as these are no quicker in float32, and influence is measured against differences.
+    // Influence is measured against small differences here, so float64 unless told.
     const results = await withDevice(kind === 'auto' ? 'cpu' : kind, (device) =>
       runComparison(settings, device, progress),
     );
