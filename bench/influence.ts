@@ -1,8 +1,9 @@
-// Influence on the small CLIP measured: all scores, the one solve, removal against training again, memory.
-// `npm run bench:influence [-- scores solve removal memory]` runs all parts, or those named.
+// Influence on the small CLIP measured: all scores, the one solve, removal against training again, what its error depends on, memory.
+// `npm run bench:influence [-- scores solve removal effects memory]` runs all parts, or those named.
 
 import { cpus, loadavg } from 'node:os';
 import * as ecif from '../src/index.ts';
+import { effectRows } from './influence-effects.ts';
 import { memoryRows } from './influence-memory.ts';
 import { type EmojiProblem, emojiProblem } from './influence-problem.ts';
 import { removalRows } from './influence-removal.ts';
@@ -23,6 +24,7 @@ const PARTS: Record<string, (trained: Train) => Promise<Row[]>> = {
     ...(await removalRows(await trained(L2), `δ ${L2} a pair`)),
     ...(await removalRows(await trained(LARGER), `δ ${LARGER} a pair`)),
   ],
+  effects: effectRows,
   memory: memoryRows,
 };
 
