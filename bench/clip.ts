@@ -1,14 +1,14 @@
 // CLIP measured: embedding against ONNX Runtime, derivatives of an adapter with and without the frozen-prefix cache.
 // `npm run bench:clip [-- small b16]` runs both models, or the one named.
 
-import { cpus, loadavg } from 'node:os';
 import * as ecif from '../src/index.ts';
 import { CpuDevice } from '../src/device/cpu.ts';
 import { derivativeRows } from './clip-derivatives.ts';
 import { embedRows } from './clip-embed.ts';
 import { adapted, clipB16, drawPairs, smallClip } from './clip-problem.ts';
 import { installWebGpu } from './peers.ts';
-import { format, note, print, publish, type Row } from './report.ts';
+import { chosenParts, type Parts, runParts } from './parts.ts';
+import type { Row } from './report.ts';
 import type { CompareOptions } from './timing.ts';
 
 /** Steps of central differences, and how close they come to a derivative, in float64 and in float32. */
@@ -47,21 +47,10 @@ async function largeRows(device: ecif.Device): Promise<Row[]> {
   ];
 }
 
-const PARTS: Record<string, (device: ecif.Device) => Promise<Row[]>> = { small: smallRows, b16: largeRows };
+const PARTS: Parts<ecif.Device> = { small: smallRows, b16: largeRows };
 
-const chosen = process.argv.slice(2);
-const unknown = chosen.filter((name) => !(name in PARTS));
-if (unknown.length > 0) {
-  console.error(`bench:clip: no part ${unknown.join(', ')}; choose from ${Object.keys(PARTS).join(', ')}`);
-  process.exit(2);
-}
+const chosen = chosenParts('clip', PARTS);
 await installWebGpu();
 const device = await ecif.openDevice({ kind: 'webgpu' });
 console.log(`${device.name}\n`);
-const [load] = loadavg();
-const rows = [print(note('machine', `load before the run, of ${cpus().length} cores`, format(load), { load }))];
-for (const [name, part] of Object.entries(PARTS)) {
-  if (chosen.length === 0 || chosen.includes(name)) rows.push(...(await part(device)));
-}
-if (chosen.length === 0) process.exitCode = publish('clip', device.name, rows) ? 0 : 1;
-else console.log('a part was chosen: bench/results and docs/performance.md are left as they are');
+await runParts('clip', device.name, PARTS, chosen, device);

@@ -9,7 +9,7 @@ import { matmulRows } from './engine-matmul.ts';
 import { memoryRows } from './engine-memory.ts';
 import { rowKernelRows } from './engine-rows.ts';
 import { installWebGpu } from './peers.ts';
-import { publish, type Row } from './report.ts';
+import { chosenParts, type Parts, runParts } from './parts.ts';
 
 /** What every part gets. */
 export interface Bench {
@@ -17,25 +17,15 @@ export interface Bench {
   readonly cpu: CpuDevice;
 }
 
-const PARTS: Record<string, (bench: Bench) => Promise<Row[]>> = {
+const PARTS: Parts<Bench> = {
   matmul: matmulRows,
   hvp: hvpRows,
   rows: rowKernelRows,
   memory: memoryRows,
 };
 
-const chosen = process.argv.slice(2);
-const unknown = chosen.filter((name) => !(name in PARTS));
-if (unknown.length > 0) {
-  console.error(`bench:engine: no part ${unknown.join(', ')}; choose from ${Object.keys(PARTS).join(', ')}`);
-  process.exit(2);
-}
+const chosen = chosenParts('engine', PARTS);
 await installWebGpu();
 const device = (await ecif.openDevice({ kind: 'webgpu' })) as WebGpuDevice;
 console.log(`${device.name}\n`);
-const rows: Row[] = [];
-for (const [name, part] of Object.entries(PARTS)) {
-  if (chosen.length === 0 || chosen.includes(name)) rows.push(...(await part({ device, cpu: new CpuDevice() })));
-}
-if (chosen.length === 0) process.exitCode = publish('engine', device.name, rows) ? 0 : 1;
-else console.log('a part was chosen: bench/results and docs/performance.md are left as they are');
+await runParts('engine', device.name, PARTS, chosen, { device, cpu: new CpuDevice() });

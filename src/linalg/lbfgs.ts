@@ -3,13 +3,12 @@ import { wolfeSearch } from './line-search.ts';
 import {
   beginMinimization,
   finish,
+  iterate,
   moveTo,
   probe,
-  stallDetector,
   type Minimization,
   type MinimizeOptions,
   type MinimizeResult,
-  type MinimizeStatus,
   type Point,
 } from './minimize.ts';
 import { Held, type Objective, type Space } from './space.ts';
@@ -45,15 +44,7 @@ export async function lbfgs<V>(
   try {
     const run = await beginMinimization('lbfgs', space, held, objective, x0, options, 1e-8);
     const memory = new Memory(space, held, history);
-    const stalled = stallDetector(run, PATIENCE);
-    let status: MinimizeStatus | null = null;
-    while (status === null) {
-      signal?.throwIfAborted();
-      if (run.at.norm <= run.tolerance) status = 'converged';
-      else if (run.iterations >= maxIterations) status = 'max-iterations';
-      else if (stalled()) status = 'stagnated';
-      else if (!(await iterate(run, memory))) status = 'stagnated';
-    }
+    const status = await iterate(run, { maxIterations, patience: PATIENCE, signal }, () => advance(run, memory));
     return finish(run, status);
   } finally {
     held.end();
@@ -61,7 +52,7 @@ export async function lbfgs<V>(
 }
 
 /** One iteration; false when not even steepest descent finds a step. */
-async function iterate<V>(run: Minimization<V>, memory: Memory<V>): Promise<boolean> {
+async function advance<V>(run: Minimization<V>, memory: Memory<V>): Promise<boolean> {
   const { held } = run;
   const from = run.at;
   const fresh = memory.size === 0;
@@ -79,7 +70,7 @@ async function iterate<V>(run: Minimization<V>, memory: Memory<V>): Promise<bool
   if (hit === null) {
     if (last !== null) dropPoint(held, last);
     memory.clear();
-    return fresh ? false : iterate(run, memory);
+    return fresh ? false : advance(run, memory);
   }
   moveTo(run, hit);
   await memory.push(from, hit);

@@ -113,7 +113,7 @@ export function moveTo<V>(run: Minimization<V>, point: Point<V>): void {
  * Called once per iteration; true when for more than `patience` of them neither f fell by more than its noise nor ‖∇f‖
  * by a hundredth.
  */
-export function stallDetector<V>(run: Minimization<V>, patience: number): () => boolean {
+function stallDetector<V>(run: Minimization<V>, patience: number): () => boolean {
   const best = { value: Infinity, norm: Infinity, iteration: 0 };
   return () => {
     const { value, norm } = run.at;
@@ -124,6 +124,24 @@ export function stallDetector<V>(run: Minimization<V>, patience: number): () => 
     }
     return run.iterations - best.iteration > patience;
   };
+}
+
+/**
+ * Takes steps until there is a reason to stop.
+ * @param step moves to a better point, or returns false where it finds none
+ */
+export async function iterate<V>(
+  run: Minimization<V>,
+  { maxIterations, patience, signal }: { maxIterations: number; patience: number; signal: AbortSignal | undefined },
+  step: () => Promise<boolean>,
+): Promise<MinimizeStatus> {
+  const stalled = stallDetector(run, patience);
+  for (;;) {
+    signal?.throwIfAborted();
+    if (run.at.norm <= run.tolerance) return 'converged';
+    if (run.iterations >= maxIterations) return 'max-iterations';
+    if (stalled() || !(await step())) return 'stagnated';
+  }
 }
 
 /** The result at the current point. */

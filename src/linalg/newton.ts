@@ -5,13 +5,12 @@ import { NotPositiveDefiniteError } from './errors.ts';
 import {
   beginMinimization,
   finish,
+  iterate,
   moveTo,
   probe,
-  stallDetector,
   type Minimization,
   type MinimizeOptions,
   type MinimizeResult,
-  type MinimizeStatus,
 } from './minimize.ts';
 import { Held, type Objective, type Space } from './space.ts';
 import { symmetricEigen } from './symmetric-eigen.ts';
@@ -60,23 +59,16 @@ export async function newton<V>(
   const held = new Held(space);
   try {
     const run = await beginMinimization('newton', space, held, objective, x0, options, 1e-12);
-    let status: MinimizeStatus | null = null;
     let modified = 0;
-    const stalled = stallDetector(run, PATIENCE);
-    while (status === null) {
-      signal?.throwIfAborted();
+    const status = await iterate(run, { maxIterations, patience: PATIENCE, signal }, async () => {
       const { x, gradient, norm } = run.at;
-      if (norm <= run.tolerance) status = 'converged';
-      else if (run.iterations >= maxIterations) status = 'max-iterations';
-      else if (stalled()) status = 'stagnated';
-      else {
-        const found = await direction({ x, gradient, relativeGradient: norm / run.gradientNorms[0], signal });
-        held.own(found.step);
-        if (found.modified) modified++;
-        if (!(await backtrack(run, found.step))) status = 'stagnated';
-        held.drop(found.step);
-      }
-    }
+      const found = await direction({ x, gradient, relativeGradient: norm / run.gradientNorms[0], signal });
+      held.own(found.step);
+      if (found.modified) modified++;
+      const better = await backtrack(run, found.step);
+      held.drop(found.step);
+      return better;
+    });
     return { ...finish(run, status), modified };
   } finally {
     held.end();

@@ -2,13 +2,12 @@
 import {
   beginMinimization,
   finish,
+  iterate,
   type Minimization,
   type MinimizeOptions,
   type MinimizeResult,
-  type MinimizeStatus,
   moveTo,
   probe,
-  stallDetector,
 } from './minimize.ts';
 import { Held, type Objective, type Operator, type Space } from './space.ts';
 import { truncatedCg, type TruncatedStep } from './truncated-cg.ts';
@@ -118,29 +117,23 @@ export async function trustRegion<V>(
     const begun = await beginMinimization('trustRegion', space, held, objective, x0, options, 1e-10);
     const run: Region<V> = Object.assign(begun, { radius: options.radius ?? 1, products: 0 });
     const reference = options.referenceNorm ?? run.at.norm;
-    const stalled = stallDetector(run, PATIENCE);
-    let [status, gaussNewton] = [null as MinimizeStatus | null, options.gaussNewton ?? false];
-    while (status === null) {
-      signal?.throwIfAborted();
+    let gaussNewton = options.gaussNewton ?? false;
+    const status = await iterate(run, { maxIterations, patience: PATIENCE, signal }, async () => {
       const { x, gradient, norm } = run.at;
-      if (norm <= run.tolerance) status = 'converged';
-      else if (run.iterations >= maxIterations) status = 'max-iterations';
-      else if (stalled()) status = 'stagnated';
-      else {
-        const curvature = await curvatureAt(x, gaussNewton ? 'gauss-newton' : 'hessian');
-        const found = await truncatedCg(space, (v) => curvature.product(v), gradient, {
-          radius: run.radius,
-          tolerance: Math.min(0.1, Math.max(Math.sqrt(norm / reference), 1e-3)),
-          maxIterations: innerIterations,
-          preconditioner: await preconditioner?.(x),
-        }).finally(() => curvature.release());
-        held.own(found.step);
-        run.products += found.products;
-        gaussNewton = found.end === 'negative-curvature';
-        if (!(await take(run, found))) status = 'stagnated';
-        held.drop(found.step);
-      }
-    }
+      const curvature = await curvatureAt(x, gaussNewton ? 'gauss-newton' : 'hessian');
+      const found = await truncatedCg(space, (v) => curvature.product(v), gradient, {
+        radius: run.radius,
+        tolerance: Math.min(0.1, Math.max(Math.sqrt(norm / reference), 1e-3)),
+        maxIterations: innerIterations,
+        preconditioner: await preconditioner?.(x),
+      }).finally(() => curvature.release());
+      held.own(found.step);
+      run.products += found.products;
+      gaussNewton = found.end === 'negative-curvature';
+      const better = await take(run, found);
+      held.drop(found.step);
+      return better;
+    });
     return { ...finish(run, status), radius: run.radius, gaussNewton, products: run.products };
   } finally {
     held.end();
