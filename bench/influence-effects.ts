@@ -38,19 +38,26 @@ function problem(): { loss: ecif.StreamedLoss<Towers, ecif.PairBatch>; start: To
   return { loss: { model, partitions, batch, l2: DECAY, centre: start }, start };
 }
 
-/** Errors of the exact gradient's step from one θ̂, by curvature and damping, against training again. */
-async function errorsAt(loss: ecif.StreamedLoss<Towers, ecif.PairBatch>, theta: Towers): Promise<[string, number][]> {
+/** Errors of the exact gradient's step from one θ̂, by curvature and damping, against training again; null where it is not positive definite. */
+async function errorsAt(
+  loss: ecif.StreamedLoss<Towers, ecif.PairBatch>,
+  theta: Towers,
+): Promise<[string, number | null][]> {
   const without = ecif.withoutRows(loss, REMOVED);
   const { theta: again } = await ecif.settle(without, theta, { tolerance: 1e-8 });
   const [truth, from] = [await readFlat(again), await readFlat(theta)];
-  const found: [string, number][] = [];
+  const found: [string, number | null][] = [];
   for (const curvature of ['hessian', 'gauss-newton'] as const) {
     const dense = await ecif.denseOf(loss, theta, { curvature });
     for (const damping of [0, DECAY, 4 * DECAY]) {
+      const name = `${curvature === 'hessian' ? 'Hessian' : 'Gauss-Newton'}${damping === 0 ? '' : ` + ${damping / DECAY} δ`}`;
+      if (dense.spectrum[0] + damping <= 0) {
+        found.push([name, null]);
+        continue;
+      }
       const solver = dense.solver(damping);
       const removal = ecif.streamedRemoval(loss, theta, REMOVED, solver, () => Promise.resolve(solver));
       const edited = await readFlat(await ecif.removeLinear(removal, 'exact'));
-      const name = `${curvature === 'hessian' ? 'Hessian' : 'Gauss-Newton'}${damping === 0 ? '' : ` + ${damping / DECAY} δ`}`;
       found.push([name, distance(edited, truth) / distance(from, truth)]);
     }
     dense.dispose();
@@ -66,7 +73,7 @@ export async function effectRows(): Promise<Row[]> {
     const { theta, gradientNorm } = await ecif.settle(loss, start, { tolerance });
     for (const [name, error] of await errorsAt(loss, theta)) {
       const what = `‖∇L(θ̂)‖ ${gradientNorm.toExponential(0)}, ${name}: error`;
-      rows.push(print(note(SECTION, what, format(error), { error, gradientNorm })));
+      rows.push(print(note(SECTION, what, error === null ? 'indefinite' : format(error), { error, gradientNorm })));
     }
   }
   return rows;
