@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { checkOperands, type OptionSpecs, parseWords, type Parsed, withDefaults } from '../src/cli/args.ts';
-import { printable } from '../src/cli/format.ts';
+import { oneLine } from '../src/array/messages.ts';
 import { editDistance, nearest } from '../src/cli/suggest.ts';
 import { runCli } from './support/cli.ts';
 
@@ -164,6 +164,6 @@ describe('small parts', () => {
   });
 
   it('keeps control characters of data from the terminal', () => {
-    expect(printable('a\u001b[31mb\n\u009bc')).toBe('a\ufffd[31mb\ufffd\ufffdc');
+    expect(oneLine('a\u001b[31mb\n\u009bc')).toBe('a\ufffd[31mb\ufffd\ufffdc');
   });
 });

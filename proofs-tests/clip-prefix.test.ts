@@ -4,20 +4,14 @@ import { describe, expect, it } from 'vitest';
 import { CpuDevice } from '../src/device/cpu.ts';
 import * as ecif from '../src/index.ts';
 import { type ClipBatch, clipBatch, clipModel } from '../src/models/clip/clip.ts';
-import type { ClipConfig } from '../src/models/clip/config.ts';
 import { type Adapter, adapterShapes, chooseLora, type LoraSettings } from '../src/models/clip/lora.ts';
 import { afterPrefix, joinPrefixes, prefixOf, prefixRows } from '../src/models/clip/prefix.ts';
 import { initClip } from '../src/models/clip/weights-init.ts';
 import { readFlat } from './support/random-graph.ts';
+import { tinyConfig } from './support/clip-config.ts';
 
 const device = new CpuDevice();
-const tower = { width: 8, layers: 3, heads: 2, inner: 12, act: 'gelu', eps: 1e-5 } as const;
-const config: ClipConfig = {
-  projection: 5,
-  logitScale: 1,
-  vision: { ...tower, imageSize: 8, patchSize: 4, channels: 1 },
-  text: { ...tower, vocabulary: 20, positions: 6, eos: 19, pool: 'first-eos' },
-};
+const config = tinyConfig({ projection: 5, logitScale: 1, layers: 3, act: 'gelu', channels: 1, vocabulary: 20 });
 const clip = initClip(config, device, ecif.createRng(1));
 const LENGTH = 5;
 

@@ -6,11 +6,11 @@ import { CpuDevice } from '../../src/device/cpu.ts';
 import { unitTangents } from '../../src/ecif/sweep.ts';
 import * as ecif from '../../src/index.ts';
 import { type ClipBatch, clipBatch, clipModel } from '../../src/models/clip/clip.ts';
-import type { ClipConfig } from '../../src/models/clip/config.ts';
 import { type Adapter, adapterShapes, chooseLora } from '../../src/models/clip/lora.ts';
 import { afterPrefix, type Prefix, prefixOf } from '../../src/models/clip/prefix.ts';
 import { initClip } from '../../src/models/clip/weights-init.ts';
 import { gaussNewtonProduct, type StreamedLoss } from '../../src/models/streamed.ts';
+import { tinyConfig } from './clip-config.ts';
 
 const device = new CpuDevice();
 
@@ -87,13 +87,7 @@ export function towerStream(seed = 1, l2 = 0.5): Streamed<ecif.WithTemperature<e
   return { loss: { model, partitions: PARTITIONS, batch: features(seed, sizes), l2 }, theta };
 }
 
-const tower = { width: 8, layers: 2, heads: 2, inner: 12, act: 'gelu', eps: 1e-5 } as const;
-const config: ClipConfig = {
-  projection: 5,
-  logitScale: 1,
-  vision: { ...tower, imageSize: 8, patchSize: 4, channels: 1 },
-  text: { ...tower, vocabulary: 20, positions: 6, eos: 19, pool: 'first-eos' },
-};
+const config = tinyConfig({ projection: 5, logitScale: 1, layers: 2, act: 'gelu', channels: 1, vocabulary: 20 });
 
 /** A CLIP of a few hundred parameters, its last layers adapted at rank 2, whole and after its frozen layers. */
 export function tinyClip(l2 = 0.1): { whole: Streamed<Adapter, ClipBatch>; rest: Streamed<Adapter, Prefix> } {

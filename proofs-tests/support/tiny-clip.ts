@@ -3,19 +3,13 @@
 import { type Partition, drawPartition } from '../../src/data/partitions.ts';
 import * as ecif from '../../src/index.ts';
 import { type Clip, clipBatch, clipModel } from '../../src/models/clip/clip.ts';
-import type { ClipConfig } from '../../src/models/clip/config.ts';
 import { type Adapter, chooseLora, initLora, type LoraSettings } from '../../src/models/clip/lora.ts';
 import { afterPrefix, type Prefix, prefixOf, prefixRows } from '../../src/models/clip/prefix.ts';
 import { initClip } from '../../src/models/clip/weights-init.ts';
 import type { StreamedLoss } from '../../src/models/streamed.ts';
+import { tinyConfig } from './clip-config.ts';
 
-const tower = { width: 8, layers: 2, heads: 2, inner: 12, act: 'quickGelu', eps: 1e-5 } as const;
-const config: ClipConfig = {
-  projection: 6,
-  logitScale: 1.5,
-  vision: { ...tower, imageSize: 8, patchSize: 4, channels: 3 },
-  text: { ...tower, vocabulary: 24, positions: 6, eos: 23, pool: 'first-eos' },
-};
+const config = tinyConfig({ projection: 6, logitScale: 1.5, layers: 2, act: 'quickGelu', channels: 3, vocabulary: 24 });
 
 /** Fresh weights with embeddings of length one or so, as trained ones have: layer norms are then far from 0/0. */
 const lively = (clip: Clip): Clip => ({

@@ -1,10 +1,10 @@
 // ecif conformance: reference files made by other programs, every quantity computed here and compared.
 
+import { oneLine } from '../array/messages.ts';
 import type { Comparison } from '../ecif/conformance.ts';
 import { defineCommand } from './command.ts';
 import { checkReference } from './conformance-kinds.ts';
 import { withDevice } from './devices.ts';
-import { printable } from './format.ts';
 
 /** What one file gave. */
 interface FileResult {
@@ -16,9 +16,9 @@ function describe({ file, comparisons }: FileResult): string {
   const width = Math.max(...comparisons.map((c) => c.quantity.length));
   const lines = comparisons.map(({ quantity, error, tolerance, pass }) => {
     const limit = tolerance === null ? 'not judged' : `≤ ${tolerance.toExponential(0)}`;
-    return `  ${pass ? 'pass' : 'FAIL'}  ${printable(quantity).padEnd(width)}  ${error.toExponential(1).padStart(8)}  ${limit}`;
+    return `  ${pass ? 'pass' : 'FAIL'}  ${oneLine(quantity).padEnd(width)}  ${error.toExponential(1).padStart(8)}  ${limit}`;
   });
-  return [printable(file), ...lines].join('\n');
+  return [oneLine(file), ...lines].join('\n');
 }
 
 export const conformance = defineCommand({
@@ -38,7 +38,7 @@ export const conformance = defineCommand({
     withDevice(device, async (opened) => {
       const results: FileResult[] = [];
       for (const path of operands) {
-        progress.line(`${printable(path)} on ${opened.name}`);
+        progress.line(`${oneLine(path)} on ${opened.name}`);
         results.push({ file: path, comparisons: await checkReference(path, { device: opened, vocabulary }) });
       }
       const all = results.flatMap((r) => r.comparisons);

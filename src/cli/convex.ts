@@ -1,5 +1,6 @@
 // ecif convex: a small exact problem, every removal estimator against retraining, with the bounds.
 
+import { oneLine } from '../array/messages.ts';
 import { type ConvexFile, parseConvex, placeConvex } from '../ecif/convex-file.ts';
 import { priorBounds, type PriorBounds } from '../ecif/bounds.ts';
 import { type Stationarity, stationarityOf } from '../ecif/diagnostics.ts';
@@ -17,7 +18,7 @@ import type { Bilinear } from '../models/bilinear.ts';
 import { defineCommand } from './command.ts';
 import { withDevice } from './devices.ts';
 import { readText } from './files.ts';
-import { printable, table } from './format.ts';
+import { table } from './format.ts';
 import type { Progress } from './progress.ts';
 
 /** What the command finds. */
@@ -95,7 +96,7 @@ function describe(result: ConvexResult): string {
     ['retraining', '0', figure(evaluationChange), '0', '', '', ''],
   ];
   return [
-    `${printable(name)} on ${device}: pair${removed.length === 1 ? '' : 's'} ${removed.join(', ')} removed`,
+    `${oneLine(name)} on ${device}: pair${removed.length === 1 ? '' : 's'} ${removed.join(', ')} removed`,
     `θ̂ has gradient ${figure(stationarity.gradientNorm)}, worth a move of ${figure(stationarity.distance)}; retraining moves it by ${figure(change)}`,
     '',
     table(rows),

@@ -1,11 +1,12 @@
 // ecif demo: a small contrastive model of emoji and their names, trained and checked in about half a minute.
 
+import { oneLine } from '../array/messages.ts';
 import { readEmoji } from '../data/emoji.node.ts';
 import type { Retrieval } from '../models/retrieval.ts';
 import { defineCommand } from './command.ts';
 import { type DemoResult, type DemoSettings, runDemo, SETTINGS, SHUFFLES } from './demo-run.ts';
 import { withDevice } from './devices.ts';
-import { bytes, columns, percent, printable } from './format.ts';
+import { bytes, columns, percent } from './format.ts';
 
 const LISTED = 5;
 
@@ -67,7 +68,7 @@ function hardestText({ hardest }: DemoResult): string {
     .slice(0, LISTED)
     .map(({ emoji, caption, loss, nearest }): [string, string] => [
       loss.toFixed(2),
-      `${printable(caption)} ${printable(emoji)}; nearest other: ${printable(nearest)}`,
+      `${oneLine(caption)} ${oneLine(emoji)}; nearest other: ${oneLine(nearest)}`,
     ]);
   return `highest loss, and the other caption its picture is most similar to\n${columns(rows)}`;
 }

@@ -1,5 +1,6 @@
 // ecif evaluate: retrieval in both directions and zero-shot accuracy of a CLIP folder on a dataset.
 
+import { oneLine } from '../array/messages.ts';
 import { readDataset } from '../data/dataset.node.ts';
 import type { Recall } from '../models/retrieval.ts';
 import type { ZeroShot } from '../models/zero-shot.ts';
@@ -7,17 +8,17 @@ import { UsageError } from './args.ts';
 import { defineCommand } from './command.ts';
 import { withDevice } from './devices.ts';
 import { evaluatePairs, type Evaluation, openEmbedder } from './evaluate-run.ts';
-import { percent, printable, table } from './format.ts';
+import { percent, table } from './format.ts';
 import { readyPairs } from './pairs.ts';
 
 const recallRow = (label: string, { r1, r5, r10 }: Recall): string[] => [label, percent(r1), percent(r5), percent(r10)];
 
 function zeroShotText({ accuracy, top5, chance, classes }: ZeroShot): string {
   const rows = classes.map(({ name, count, correct, confusedWith }) => [
-    printable(name),
+    oneLine(name),
     String(count),
     percent(count === 0 ? 0 : correct / count),
-    confusedWith === null ? '' : printable(confusedWith),
+    confusedWith === null ? '' : oneLine(confusedWith),
   ]);
   return [
     `zero-shot accuracy ${percent(accuracy)}, top 5 ${percent(top5)}, chance ${percent(chance)}`,

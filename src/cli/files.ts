@@ -3,6 +3,7 @@
 import { accessSync, constants, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { EcifError } from '../array/errors.ts';
+import { unreadable, unwritable } from '../array/messages.ts';
 
 /** Problem and reference files beyond this are not what they seem. */
 const LARGEST = 64 * 2 ** 20;
@@ -14,8 +15,7 @@ export function readText(path: string): string {
     if (size > LARGEST) throw new EcifError(`${path}: ${size} bytes, at most ${LARGEST}; is this the right file?`);
     return readFileSync(path, 'utf8');
   } catch (error) {
-    if (error instanceof EcifError) throw error;
-    throw new EcifError(`${path}: cannot be read, ${(error as Error).message}; check the path`, { cause: error });
+    throw error instanceof EcifError ? error : unreadable(path, error);
   }
 }
 
@@ -25,7 +25,7 @@ export function requireWritable(path: string): void {
     accessSync(dirname(path), constants.W_OK);
     if (statSync(path, { throwIfNoEntry: false })?.isFile() === false) throw new Error('it is no regular file');
   } catch (error) {
-    throw new EcifError(`${path}: cannot be written, ${(error as Error).message}; check the path`, { cause: error });
+    throw unwritable(path, error);
   }
 }
 
@@ -34,8 +34,7 @@ export function writing(path: string, write: () => void): void {
   try {
     write();
   } catch (error) {
-    const [reason] = (error as Error).message.split('\n');
-    throw new EcifError(`${path}: cannot be written, ${reason}; check the path and the disk`, { cause: error });
+    throw unwritable(path, error);
   }
 }
 

@@ -23,7 +23,3 @@ export function table(rows: readonly (readonly string[])[]): string {
   const cell = (text: string, i: number): string => (i === 0 ? text.padEnd(widths[i]) : text.padStart(widths[i]));
   return rows.map((row) => row.map(cell).join('  ')).join('\n');
 }
-
-/** Text from data, safe for a terminal: control characters become a replacement mark. */
-// oxlint-disable-next-line no-control-regex
-export const printable = (text: string): string => text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, '\ufffd');

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // The command line: finds the command, runs it, prints its outcome, and turns errors into exit codes.
 
+import { oneLine } from '../array/messages.ts';
 import { EcifError, NumericsError } from '../array/errors.ts';
 import { checkOperands, type Parsed, parseWords, UsageError, withDefaults } from './args.ts';
 import { type Command, type Context, GLOBAL_OPTIONS } from './command.ts';
@@ -9,7 +10,6 @@ import { conformance } from './conformance.ts';
 import { convex } from './convex.ts';
 import { demo } from './demo.ts';
 import { evaluate } from './evaluate.ts';
-import { printable } from './format.ts';
 import { commandHelp, programHelp } from './help.ts';
 import { info } from './info.ts';
 import { ladder } from './ladder.ts';
@@ -81,7 +81,7 @@ async function run(words: readonly string[]): Promise<number> {
 /** One line for people; a stack trace only where it was asked for. */
 function explain(error: unknown, verbose: boolean): string {
   if (verbose && error instanceof Error) return `ecif: ${error.stack ?? error.message}`;
-  const message = printable((error instanceof Error ? error.message : String(error)).replace(/\s*\n\s*/g, ' '));
+  const message = oneLine((error instanceof Error ? error.message : String(error)).replace(/\s*\n\s*/g, ' '));
   return error instanceof EcifError
     ? `ecif: ${message}`
     : `ecif: unexpected error, ${message}; run again with --verbose and report it`;

@@ -1,9 +1,10 @@
 // ecif merge: the files of a run's shards as the one file that a single run writes.
 
+import { oneLine } from '../array/messages.ts';
 import { mergeShards } from '../data/score-merge.node.ts';
 import { defineCommand } from './command.ts';
 import { requireWritable } from './files.ts';
-import { bytes, printable } from './format.ts';
+import { bytes } from './format.ts';
 
 export const merge = defineCommand({
   name: 'merge',
@@ -22,7 +23,7 @@ export const merge = defineCommand({
     const files = `${shards.length} shard${shards.length === 1 ? '' : 's'}`;
     return {
       json: { out, shards: shards.length, rows, bytes: size, sha256 },
-      text: `${printable(out)}: ${rows} rows of ${files}, ${bytes(size)}`,
+      text: `${oneLine(out)}: ${rows} rows of ${files}, ${bytes(size)}`,
       ok: true,
     };
   },

@@ -1,8 +1,9 @@
 // ecif score: the influence of every training pair on the loss of evaluation pairs.
 
+import { oneLine } from '../array/messages.ts';
 import { defineCommand } from './command.ts';
 import { withDevice } from './devices.ts';
-import { bytes, columns, printable, table } from './format.ts';
+import { bytes, columns, table } from './format.ts';
 import type { EndPair } from './score-ends.ts';
 import { SCORE_OPTIONS, type ScoreSettings } from './score-options.ts';
 import { runScoring, type ScoreRecord } from './score-run.ts';
@@ -23,14 +24,14 @@ const PRINTED = 8;
 /** The pairs at either end, a table for each target. */
 function endsText({ ends, targets }: ScoreRecord): string[] {
   const row = ({ id, caption, score, flag }: EndPair): string[] => [
-    printable(id),
+    oneLine(id),
     score.toExponential(2),
-    printable(caption.slice(0, 60)),
+    oneLine(caption.slice(0, 60)),
     flag ?? '',
   ];
   const shown = ends.filter(({ harmful }) => harmful.length > 0).slice(0, PRINTED);
   return shown.map(({ target, harmful, valuable }) => {
-    const about = targets.length === 1 ? '' : ` for ${printable(target)}`;
+    const about = targets.length === 1 ? '' : ` for ${oneLine(target)}`;
     return table([
       [`most harmful${about}`, 'score', 'caption', ''],
       ...harmful.map(row),
@@ -44,7 +45,7 @@ function describe(record: ScoreRecord): string {
   const { out, pairs, parameters, partitions, targets, gradientNorm, seconds, rows } = record;
   const about = targets.length === 1 ? `loss ${targets[0].loss.toPrecision(5)}` : `${targets.length} targets`;
   const facts = columns([
-    ['scores', `${printable(out)}, ${rows} rows, ${bytes(record.bytes)}`],
+    ['scores', `${oneLine(out)}, ${rows} rows, ${bytes(record.bytes)}`],
     ['of', `${pairs} pairs over ${partitions} partition${partitions === 1 ? '' : 's'}, ${parameters} parameters`],
     ['about', about],
     ['curvature', solvesText(record)],

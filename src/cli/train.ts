@@ -1,9 +1,10 @@
 // ecif train: an adapter on a CLIP folder, or a small CLIP from scratch, trained so that influence can be computed.
 
+import { oneLine } from '../array/messages.ts';
 import { UsageError } from './args.ts';
 import { defineCommand } from './command.ts';
 import { withDevice } from './devices.ts';
-import { columns, printable } from './format.ts';
+import { columns } from './format.ts';
 import { readRun, type RunRecord } from './run-folder.ts';
 import { describeStationarity, type FinalNorms } from './train-end.ts';
 import { requireConsistent, requireOfUse, TRAIN_OPTIONS, type TrainSettings } from './train-options.ts';
@@ -30,7 +31,7 @@ function describe({ options, dataset, norms, seconds, parameters, steps }: RunRe
   const { steps: stepSeconds } = seconds as { steps: number };
   const over = `over ${partitions} partition${partitions === 1 ? '' : 's'}`;
   return columns([
-    ['run', printable(String(options.out))],
+    ['run', oneLine(String(options.out))],
     [
       'trained',
       `${String(parameters)} parameters on ${dataset.pairs} pairs, ${String(steps)} steps in ${stepSeconds.toFixed(1)} s`,

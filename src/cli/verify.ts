@@ -1,5 +1,6 @@
 // ecif verify: every claim of the paper on random instances, with a verdict each and a report.
 
+import { oneLine } from '../array/messages.ts';
 import { figuresOf } from '../verify/figures.ts';
 import { CLAIMS } from '../verify/claims/index.ts';
 import type { Verdict } from '../verify/claim.ts';
@@ -10,7 +11,6 @@ import type { Device } from '../device/open.ts';
 import { defineCommand } from './command.ts';
 import { withDevice } from './devices.ts';
 import { requireWritable, writeText } from './files.ts';
-import { printable } from './format.ts';
 import type { Progress } from './progress.ts';
 import { ownVersion, packageVersion } from './versions.ts';
 
@@ -75,7 +75,7 @@ export const verify = defineCommand({
       if (report !== undefined) {
         const versions = { ecif: ownVersion(), node: process.version, webgpu: packageVersion('webgpu') ?? 'none' };
         writeText(report, verifyReport(json, versions));
-        progress.line(`wrote ${printable(report)}`);
+        progress.line(`wrote ${oneLine(report)}`);
       }
       return { json: infinityInWords(json), text: describe(json), ok: claims.every((c) => c.agrees) };
     });

@@ -3,14 +3,11 @@
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { EcifError } from '../array/errors.ts';
+import { unreadable } from '../array/messages.ts';
 import { captionOf, type Dataset, type DatasetRow, parseDataset } from './dataset.ts';
 
 const LARGEST_LIST = 512 * 2 ** 20;
 const PICTURE = /\.(?:png|jpe?g|webp|gif|avif|tiff?|svg)$/i;
-
-/** Says that a file cannot be read, and why. */
-export const unreadable = (path: string, error: unknown): EcifError =>
-  new EcifError(`${path}: cannot be read, ${(error as Error).message}; check the path`, { cause: error });
 
 async function readList(path: string, size: number): Promise<Dataset> {
   if (size > LARGEST_LIST) throw new EcifError(`${path}: ${size} bytes, at most ${LARGEST_LIST}; split the list`);

@@ -1,6 +1,7 @@
 // Image-text pairs as people list them: rows of CSV, TSV or JSONL, every field checked.
 
 import { EcifError } from '../array/errors.ts';
+import { oneLine } from '../array/messages.ts';
 import { parseCsv } from './csv.ts';
 
 /** One listed pair. */
@@ -31,13 +32,6 @@ interface Found {
 
 const COLUMNS = ['image', 'caption', 'id', 'label'] as const;
 const LONGEST = { image: 4096, caption: 65_536, id: 512, label: 512 };
-
-/** What would break a line of a message or move a terminal's cursor. */
-// oxlint-disable-next-line no-control-regex
-const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g;
-
-/** A text in one line, safe to print. */
-export const oneLine = (text: string): string => text.replace(CONTROL, '\ufffd');
 
 /** A value from a file in a few words, safe to print. */
 export const shown = (value: unknown): string =>

@@ -1,7 +1,7 @@
 // The footer of a Parquet file: its columns, and where each row group keeps them, checked against the file.
 
+import { oneLine } from '../array/messages.ts';
 import { EcifError } from '../array/errors.ts';
-import { oneLine } from './dataset.ts';
 import { CODECS, Damaged, EndsEarly, MAGIC } from './parquet-format.ts';
 import { type Leaf, leavesOf } from './parquet-schema.ts';
 import { type Fields, ThriftReader } from './parquet-thrift-read.ts';

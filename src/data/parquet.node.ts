@@ -3,7 +3,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { EcifError } from '../array/errors.ts';
-import { unreadable } from './dataset.node.ts';
+import { unreadable } from '../array/messages.ts';
 import { Damaged } from './parquet-format.ts';
 import type { ParquetSource } from './parquet-footer.ts';
 import type { Codecs, Decompress } from './parquet-pages.ts';

@@ -2,6 +2,7 @@
 
 import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import { EcifError } from '../array/errors.ts';
+import { unwritable } from '../array/messages.ts';
 
 /** Float64 or float32 numbers. */
 type Reals = Float64Array | Float32Array;
@@ -44,11 +45,6 @@ function memoryStore(make: (n: number) => Reals, rows: number, width: number): R
     close: () => undefined,
   };
 }
-
-const unwritable = (file: string, error: unknown): EcifError =>
-  new EcifError(`${file}: cannot be written, ${(error as Error).message}; is there room on the disk?`, {
-    cause: error,
-  });
 
 /** A new file without a name where the system allows that, so that a killed process leaves none behind. */
 function opened(file: string): number {

@@ -3,16 +3,11 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { readFile, rename, writeFile } from 'node:fs/promises';
-import { EcifError } from '../array/errors.ts';
-import { unreadable } from './dataset.node.ts';
+import { unreadable, unwritable } from '../array/messages.ts';
 
 /** What became of writing a file: a complaint of the system names the file, any other error stays as it is. */
-export const unwritable = (path: string, error: unknown): unknown =>
-  (error as Partial<NodeJS.ErrnoException> | null)?.syscall === undefined
-    ? error
-    : new EcifError(`${path}: cannot be written, ${(error as Error).message}; check the path and the disk`, {
-        cause: error,
-      });
+export const writingFailed = (path: string, error: unknown): unknown =>
+  (error as Partial<NodeJS.ErrnoException> | null)?.syscall === undefined ? error : unwritable(path, error);
 
 /**
  * Writes a file whole or not at all.
@@ -23,7 +18,7 @@ export async function writeWhole(path: string, text: string): Promise<void> {
     await writeFile(`${path}.part`, text);
     await rename(`${path}.part`, path);
   } catch (error) {
-    throw unwritable(path, error);
+    throw writingFailed(path, error);
   }
 }
 

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { type FileHandle, mkdir, open, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EcifError } from '../array/errors.ts';
-import { readJson, unwritable, writeWhole } from './score-files.node.ts';
+import { readJson, writingFailed, writeWhole } from './score-files.node.ts';
 import { checkColumns, checkedRow, type Column, type Row } from './score-table.ts';
 import { jsonLines, jsonParser } from './score-text.ts';
 
@@ -136,7 +136,7 @@ class FileJournal implements Journal {
       await this.#handle.datasync();
     } catch (error) {
       await this.#handle.truncate(this.#end).catch(() => undefined);
-      throw unwritable(this.#folder, error);
+      throw writingFailed(this.#folder, error);
     }
     this.#add(payload.length);
   }
@@ -193,6 +193,6 @@ export async function openJournal(folder: string, columns: readonly Column[], si
     else await journal.recover();
     return journal;
   } catch (error) {
-    throw unwritable(folder, error);
+    throw writingFailed(folder, error);
   }
 }

@@ -2,8 +2,8 @@
 
 import { createReadStream } from 'node:fs';
 import { EcifError } from '../array/errors.ts';
+import { unreadable } from '../array/messages.ts';
 import { shown } from './dataset.ts';
-import { unreadable } from './dataset.node.ts';
 import { openParquetFile } from './parquet.node.ts';
 import { checkedRow, type Column, type Row, tableFormat } from './score-table.ts';
 import { csvParser, jsonParser, type RowParser } from './score-text.ts';

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { parquetEncoder } from './parquet-writer.ts';
-import { unwritable } from './score-files.node.ts';
+import { writingFailed } from './score-files.node.ts';
 import { checkColumns, checkedRow, type Column, type Row, type Rows, tableFormat } from './score-table.ts';
 import { csvLine, jsonLines } from './score-text.ts';
 
@@ -97,7 +97,7 @@ class FileTable implements TableWriter {
       return await work();
     } catch (error) {
       await this.discard();
-      throw unwritable(this.#path, error);
+      throw writingFailed(this.#path, error);
     }
   }
 
@@ -153,7 +153,7 @@ export async function openTable(
   checkColumns(path, columns);
   const encoder = encoderOf(path, columns, groupRows);
   const handle = await open(`${path}.part`, 'w').catch((error: unknown) => {
-    throw unwritable(path, error);
+    throw writingFailed(path, error);
   });
   return new FileTable(path, columns, handle, encoder);
 }

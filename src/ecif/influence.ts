@@ -8,9 +8,7 @@ import { similarities } from '../models/model.ts';
 import { decayTerm, type Problem } from './objective.ts';
 import { normalSeg, type Seg } from './seg.ts';
 import { type CurvatureSolver, solveFor } from './solver.ts';
-import { type Directions, neg, type NegForm, pos } from './terms.ts';
-
-const both = ({ t2i, i2t }: Directions): Tensor => add(t2i, i2t);
+import { both, neg, type NegForm, pos } from './terms.ts';
 
 /** Σ over the batches of a Seg of a term on S. */
 export const overSeg = <T, B>(

@@ -12,7 +12,7 @@ import type { Problem } from './objective.ts';
 import type { LostForm, Removal } from './removal.ts';
 import type { Seg } from './seg.ts';
 import type { CurvatureSolver } from './solver.ts';
-import { type Directions, neg, pos } from './terms.ts';
+import { both, neg, pos } from './terms.ts';
 
 /** A set of pairs by their rows, checked. */
 function rowSet(removed: Iterable<number>, partitions: StreamedLoss<unknown, unknown>['partitions']): Set<number> {
@@ -81,8 +81,6 @@ export async function touchedBatches<T, B>(
     },
   };
 }
-
-const both = ({ t2i, i2t }: Directions): Tensor => add(t2i, i2t);
 
 /** What the pairs at some positions contribute to a batch loss, on S. */
 const lostOn = (s: Tensor, positions: readonly number[], form: LostForm): Tensor =>

@@ -24,6 +24,9 @@ export interface Directions {
   readonly i2t: Tensor;
 }
 
+/** Both directions together. */
+export const both = ({ t2i, i2t }: Directions): Tensor => add(t2i, i2t);
+
 /** Makes sure that positions lie in a batch. */
 function requireWithin(positions: readonly number[], size: number): void {
   const odd = positions.find((i) => !Number.isInteger(i) || i < 0 || i >= size);

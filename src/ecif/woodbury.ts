@@ -13,7 +13,7 @@ import { similarities } from '../models/model.ts';
 import type { Problem } from './objective.ts';
 import { normalSeg, type Seg } from './seg.ts';
 import type { CurvatureSolver } from './solver.ts';
-import { neg, pos } from './terms.ts';
+import { both, neg, pos } from './terms.ts';
 
 type Vector = Float64Array;
 
@@ -97,10 +97,7 @@ async function lostOnSimilarities<T>(
   let first = 0;
   for (const { batch, side, values } of batches) {
     const removed = seg.find((s) => s.batch === batch)?.positions ?? [];
-    const lost = ({ s }: { s: Tensor }): Tensor => {
-      const [p, n] = [pos(s, removed), neg(s, removed, 'exact')];
-      return add(add(p.t2i, p.i2t), add(n.t2i, n.i2t));
-    };
+    const lost = ({ s }: { s: Tensor }): Tensor => add(both(pos(s, removed)), both(neg(s, removed, 'exact')));
     const at: { s: Tensor } = { s: tensor(new Flat(theta).device, values, [side, side]) };
     r.set(await new Flat(at).read(() => grad(lost)(at)), first);
     const { matrix } = await hessian(lost, at);

@@ -3,6 +3,7 @@
 import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EcifError } from '../../array/errors.ts';
+import { unreadable, unwritable } from '../../array/messages.ts';
 import { type ByteFolder, type ByteSource, checkedSource, isPlainName } from './byte-source.ts';
 import { bytesOf, encodeTensor, planSafetensors, type TensorPlan } from './safetensors.ts';
 
@@ -10,9 +11,6 @@ import { bytesOf, encodeTensor, planSafetensors, type TensorPlan } from './safet
 export interface FileSource extends ByteSource {
   close(): Promise<void>;
 }
-
-const unreadable = (path: string, error: unknown): EcifError =>
-  new EcifError(`${path}: cannot be read, ${(error as Error).message}; check the path`, { cause: error });
 
 /** Reads a range of an open file; short where the file has become shorter. */
 async function readRange(file: FileHandle, offset: number, length: number): Promise<Uint8Array> {
@@ -94,8 +92,7 @@ async function writeWhole(path: string, write: (file: FileHandle) => Promise<voi
     await rename(part, path);
   } catch (error) {
     await rm(part, { force: true });
-    if (error instanceof EcifError) throw error;
-    throw new EcifError(`${path}: cannot be written, ${(error as Error).message}; check the path`, { cause: error });
+    throw error instanceof EcifError ? error : unwritable(path, error);
   }
 }
 

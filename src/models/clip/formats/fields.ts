@@ -1,14 +1,12 @@
 // Complaints about one field of one file, and the checks that make them.
 
 import { EcifError } from '../../../array/errors.ts';
+import { oneLine } from '../../../array/messages.ts';
 
 /** A JSON object whose fields have yet to be checked. */
 export type Json = Readonly<Record<string, unknown>>;
 
 const LONGEST = 120;
-/** What would break a line or move a terminal's cursor. */
-// oxlint-disable-next-line no-control-regex
-const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g;
 
 /**
  * Complains about one field of one file.
@@ -16,8 +14,7 @@ const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g;
  * @example bad('config.json', 'size', 'found -1', 'give a number > 0');
  */
 export function bad(file: string, field: string, found: string, fix: string): never {
-  const line = `${file}: ${field}: ${found}; ${fix}`;
-  throw new EcifError(line.replace(CONTROL, '\ufffd'));
+  throw new EcifError(oneLine(`${file}: ${field}: ${found}; ${fix}`));
 }
 
 /** A value in a few words, whatever it is. */
