@@ -38,7 +38,7 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     what: 'Pos and Neg drop the direction image to text',
-    file: 'influence.ts',
+    file: 'terms.ts',
     changes: [['({ t2i, i2t }: Directions): Tensor => add(t2i, i2t)', '({ t2i }: Directions): Tensor => t2i']],
     proof: 'eq-pos',
     sample: true,
