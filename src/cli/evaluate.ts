@@ -63,7 +63,7 @@ export const evaluate = defineCommand({
     withDevice(kind, async (device) => {
       if (model === undefined) throw new UsageError('evaluate: no model; give --model DIR');
       const prompts = templates.split('|');
-      const dataset = await readDataset(operands[0], prompts[0]);
+      const dataset = await readDataset(operands[0], { templates: prompts.slice(0, 1) });
       const embedder = await openEmbedder(model, adapter, device);
       const pairs = await readyPairs(embedder, dataset, megabytes * 2 ** 20);
       const json = await evaluatePairs(embedder, pairs, prompts, progress);

@@ -58,7 +58,7 @@ export async function openTrained(
     throw new EcifError(`${folder}: the run is ${record.status}; finish it with ecif train --resume --out ${folder}`);
   }
   const settings = { ...record.options, 'cache-mb': cache } as unknown as TrainSettings;
-  const dataset = await readDataset(settings.data, settings.template);
+  const dataset = await readDataset(settings.data, { templates: [settings.template] });
   if (datasetHash(dataset) !== record.dataset.sha256) {
     throw new EcifError(`${dataset.source}: other pairs than the run was trained on; restore them`);
   }
@@ -85,7 +85,7 @@ export async function openTrained(
       centre: centre ?? undefined,
     },
     evaluation: async (data, from) => {
-      const other = await readDataset(data, settings.template);
+      const other = await readDataset(data, { templates: [settings.template] });
       if (other.rows.length < 2) throw new EcifError(`${other.source}: one pair; a contrastive loss needs two or more`);
       const evaluated = await taskOf(other, 'frozen-validation');
       const batches = drawn(other.rows.length, settings.batch, from, 1);

@@ -160,7 +160,7 @@ function requireSame(folder: string, source: string, now: RunRecord, { kind }: D
 
 /** Opens dataset, model and caches. */
 async function openRun(settings: TrainSettings, folder: string, device: Device, progress: Progress): Promise<Run> {
-  const dataset = await readDataset(settings.data, settings.template);
+  const dataset = await readDataset(settings.data, { templates: [settings.template] });
   const ids = dataset.rows.map(({ id }) => id);
   if (ids.length < 2) throw new EcifError(`${dataset.source}: one pair; a contrastive loss needs two or more`);
   const sha256 = datasetHash(dataset);
