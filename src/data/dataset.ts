@@ -77,3 +77,6 @@ export const promptOf = (templates: readonly string[], label: string, rng: Rng):
 /** The rows with captions: their own, or else that of their class. */
 export const withPrompts = (rows: readonly FoundRow[], templates: readonly string[], rng: Rng): DatasetRow[] =>
   rows.map((row) => ({ ...row, caption: row.caption ?? promptOf(templates, row.label as string, rng) }));
+
+/** What a pair is one of: its class, or its caption where no class is named. */
+export const classOf = ({ label, caption }: DatasetRow): string => label ?? caption;
