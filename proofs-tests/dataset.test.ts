@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EcifError } from '../src/array/errors.ts';
 import { createRng } from '../src/array/rng.ts';
-import { pictureOf, readDataset } from '../src/data/dataset.node.ts';
-import { captionOf, parseDataset } from '../src/data/dataset.ts';
+import { readDataset } from '../src/data/dataset.node.ts';
+import { captionOf } from '../src/data/dataset.ts';
+import { parseDataset } from '../src/data/lists.ts';
 import { parseCsv } from '../src/data/csv.ts';
 import { openDecoder } from '../src/data/images.node.ts';
 import { decodePartitions, drawPartition, encodePartitions } from '../src/data/partitions.ts';
@@ -96,7 +97,7 @@ describe('on disk', () => {
       mkdirSync(join(folder, path, '..'), { recursive: true });
       writeFileSync(join(folder, path), '');
     }
-    const { rows } = await readDataset(folder, 'a drawing of a {}');
+    const { rows } = await readDataset(folder, { templates: ['a drawing of a {}'] });
     expect(rows.map(({ id, caption, label }) => [id, caption, label])).toEqual([
       ['dog/a.png', 'a drawing of a dog', 'dog'],
       ['tabby_cat/a.jpg', 'a drawing of a tabby cat', 'tabby_cat'],
@@ -117,13 +118,11 @@ describe('on disk', () => {
     writeFileSync(list, 'image,caption\nbroken.png,a\nlink.png,b\nnone.png,c\n');
     const dataset = await readDataset(list);
     const decode = await openDecoder();
-    await expect(decode(await pictureOf(dataset, dataset.rows[0]))).rejects.toThrow(
+    await expect(decode(await dataset.picture(dataset.rows[0]))).rejects.toThrow(
       /broken\.png: cannot be decoded, .*; replace/,
     );
-    await expect(pictureOf(dataset, dataset.rows[1])).rejects.toThrow(
-      /pair "1": .*link\.png is a link out of the folder/,
-    );
-    await expect(pictureOf(dataset, dataset.rows[2])).rejects.toThrow(/pair "2": .*none\.png: cannot be read/);
+    await expect(dataset.picture(dataset.rows[1])).rejects.toThrow(/pair "1": .*link\.png is a link out of the folder/);
+    await expect(dataset.picture(dataset.rows[2])).rejects.toThrow(/pair "2": .*none\.png: cannot be read/);
     writeFileSync(list, Buffer.from([0xff, 0xfe, 0x00]));
     await expect(readDataset(list)).rejects.toThrow('not UTF-8 text');
   });

@@ -53,7 +53,9 @@ describe('scores of a run', () => {
     const rows = await rowsOf('a.csv');
     const { loss, theta, dataset, evaluation, close } = await openTrained(run, device, settings({}), quiet);
     const flat = new Flat(theta);
-    const [{ gradient }] = await targetGradients((await evaluation(data, 0)).loss, theta, [{ name: '', rows: null }]);
+    const [{ gradient }] = await targetGradients((await evaluation(data, settings({}), 0)).loss, theta, [
+      { name: '', rows: null },
+    ]);
     const dense = await denseOf(loss, theta, { curvature: record.curvature.curvature });
     const w = await flat.toVector(await dense.solver().solve(gradient));
     const found = new Map<string, number[]>();

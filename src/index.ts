@@ -68,7 +68,8 @@ export {
   valueAndGrad,
   vjp,
 } from './autodiff/transforms.ts';
-export { captionOf, type Dataset, type DatasetRow, parseDataset } from './data/dataset.ts';
+export { captionOf, type Dataset, type DatasetRow, type DecodedPicture, type StoredPicture } from './data/dataset.ts';
+export { parseDataset } from './data/lists.ts';
 export { drawPartition, type Partition } from './data/partitions.ts';
 export * from './linalg/index.ts';
 export { type Bilinear, bilinear } from './models/bilinear.ts';

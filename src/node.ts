@@ -1,7 +1,7 @@
 // The public API for Node: files, folders, datasets and pictures on disk.
 
-export { pictureOf, readDataset } from './data/dataset.node.ts';
-export { type DecodedPicture, type Decoder, openDecoder } from './data/images.node.ts';
+export { type ReadOptions, readDataset } from './data/dataset.node.ts';
+export { type Decoder, openDecoder } from './data/images.node.ts';
 export {
   type FileFolder,
   fileFolder,

@@ -1,11 +1,12 @@
 // ecif evaluate: retrieval in both directions and zero-shot accuracy of a CLIP folder on a dataset.
 
 import { oneLine } from '../array/messages.ts';
-import { readDataset } from '../data/dataset.node.ts';
 import type { Recall } from '../models/retrieval.ts';
 import type { ZeroShot } from '../models/zero-shot.ts';
 import { UsageError } from './args.ts';
 import { defineCommand } from './command.ts';
+import { DATA_HELP, READ_OPTIONS } from './data-options.ts';
+import { openPairs } from './data-run.ts';
 import { withDevice } from './devices.ts';
 import { evaluatePairs, type Evaluation, openEmbedder } from './evaluate-run.ts';
 import { percent, table } from './format.ts';
@@ -45,28 +46,28 @@ export const evaluate = defineCommand({
   options: {
     model: { kind: 'text', label: 'DIR', help: 'CLIP folder' },
     adapter: { kind: 'text', label: 'DIR', help: 'PEFT adapter or run folder' },
+    ...READ_OPTIONS,
     templates: {
-      kind: 'text',
-      label: 'LIST',
-      default: 'a photo of a {}',
+      ...READ_OPTIONS.templates,
       help: 'what a class is called, {} for its name; several with | between, their embeddings are averaged',
     },
+    seed: { kind: 'number', whole: true, least: 0, most: 2 ** 32 - 1, default: 0, help: 'of --limit' },
     'cache-mb': { kind: 'number', least: 0, default: 2048, help: 'memory for pictures' },
   },
   operands: {
     label: 'DATA',
-    help: 'CSV, TSV or JSONL with image and caption, or a folder of class folders',
+    help: DATA_HELP,
     least: 1,
     most: 1,
   },
-  run: ({ model, adapter, templates, 'cache-mb': megabytes }, { device: kind, operands, progress }) =>
+  run: ({ model, adapter, 'cache-mb': megabytes, ...settings }, { device: kind, operands: [data], progress }) =>
     withDevice(kind, async (device) => {
       if (model === undefined) throw new UsageError('evaluate: no model; give --model DIR');
-      const prompts = templates.split('|');
-      const dataset = await readDataset(operands[0], prompts[0]);
+      const prompts = settings.templates.split('|');
+      const { dataset, dropped } = await openPairs({ ...settings, templates: prompts[0], data }, progress);
       const embedder = await openEmbedder(model, adapter, device);
       const pairs = await readyPairs(embedder, dataset, megabytes * 2 ** 20);
-      const json = await evaluatePairs(embedder, pairs, prompts, progress);
+      const json = { ...(await evaluatePairs(embedder, pairs, prompts, progress)), dropped };
       return { json, text: describe(json), ok: true };
     }),
 });

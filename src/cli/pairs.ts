@@ -2,8 +2,7 @@
 
 import { EcifError } from '../array/errors.ts';
 import type { Rng } from '../array/rng.ts';
-import { pictureOf } from '../data/dataset.node.ts';
-import type { Dataset } from '../data/dataset.ts';
+import type { Dataset, StoredPicture } from '../data/dataset.ts';
 import { openDecoder } from '../data/images.node.ts';
 import type { Device } from '../device/open.ts';
 import { type ClipBatch, clipBatch } from '../models/clip/clip.ts';
@@ -42,13 +41,13 @@ export async function readyPairs(inputs: ClipInputs, dataset: Dataset, memory: n
     throw new EcifError(`clip: num_channels ${config.vision.channels}; pictures are read with 3, give a model of 3`);
   }
   const decode = await openDecoder();
-  const files: string[] = [];
-  for (const row of dataset.rows) files.push(await pictureOf(dataset, row));
-  const read = async (row: number): Promise<RgbImage> => resizeAndCrop(await decode(files[row]), preprocess);
+  const stored: StoredPicture[] = [];
+  for (const row of dataset.rows) stored.push(await dataset.picture(row));
+  const read = async (row: number): Promise<RgbImage> => resizeAndCrop(await decode(stored[row]), preprocess);
   const held: RgbImage[] = [];
-  if (files.length * 3 * config.vision.imageSize ** 2 <= memory) {
-    for (let i = 0; i < files.length; i += AT_ONCE) {
-      const rows = Array.from({ length: Math.min(AT_ONCE, files.length - i) }, (_, k) => i + k);
+  if (stored.length * 3 * config.vision.imageSize ** 2 <= memory) {
+    for (let i = 0; i < stored.length; i += AT_ONCE) {
+      const rows = Array.from({ length: Math.min(AT_ONCE, stored.length - i) }, (_, k) => i + k);
       held.push(...(await Promise.all(rows.map(read))));
     }
   }

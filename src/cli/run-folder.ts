@@ -17,13 +17,19 @@ export const RUN_FILES = {
   partitions: 'partitions.bin',
   checkpoint: 'checkpoint.safetensors',
   theta: 'theta.safetensors',
+  truth: 'truth.csv',
 } as const;
 
 /** Contents of `run.json`. */
 export interface RunRecord {
   readonly status: 'running' | 'done' | 'diverged';
   readonly options: Readonly<Record<string, OptionValue>>;
-  readonly dataset: { readonly pairs: number; readonly sha256: string };
+  readonly dataset: {
+    readonly pairs: number;
+    readonly sha256: string;
+    /** Ids of pairs left out because their pictures are bad. */
+    readonly dropped?: readonly string[];
+  };
   readonly device: string;
   /** Tells the weights that were begun with from others. */
   readonly weights: string;

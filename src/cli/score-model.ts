@@ -3,19 +3,22 @@
 import { readFileSync } from 'node:fs';
 import { EcifError } from '../array/errors.ts';
 import { disposeTree } from '../autodiff/tensor.ts';
-import { readDataset } from '../data/dataset.node.ts';
 import type { Dataset } from '../data/dataset.ts';
-import { decodePartitions, drawPartition, type Partition } from '../data/partitions.ts';
+import { decodePartitions, type Partition } from '../data/partitions.ts';
+import { partitionDrawer, type Sampler } from '../data/sampler.ts';
 import type { Device } from '../device/open.ts';
 import type { Adapter } from '../models/clip/lora.ts';
 import { loadCheckpoint } from '../models/clip/train-checkpoint.node.ts';
 import { streamOf } from '../models/clip/train-streams.ts';
 import type { StreamedLoss } from '../models/streamed.ts';
+import type { OptionValues } from './args.ts';
+import type { PART_OPTIONS } from './data-options.ts';
+import { openPairs } from './data-run.ts';
 import { readyPairs } from './pairs.ts';
 import type { Progress } from './progress.ts';
 import { datasetHash, readRun, runFile } from './run-folder.ts';
 import { openRunModel, type RunModel } from './train-model.ts';
-import type { TrainSettings } from './train-options.ts';
+import { settingsOfRun, type TrainSettings } from './train-options.ts';
 
 /** A trained run. */
 export interface OpenedRun {
@@ -25,7 +28,11 @@ export interface OpenedRun {
   readonly theta: Adapter;
   readonly loss: StreamedLoss<Adapter, unknown>;
   /** The objective of other pairs, without L2, in batches as large as those of training. */
-  evaluation(data: string, seed: number): Promise<{ dataset: Dataset; loss: StreamedLoss<Adapter, unknown> }>;
+  evaluation(
+    data: string,
+    part: OptionValues<typeof PART_OPTIONS>,
+    seed: number,
+  ): Promise<{ dataset: Dataset; dropped: readonly string[]; loss: StreamedLoss<Adapter, unknown> }>;
   close(): void;
 }
 
@@ -39,8 +46,10 @@ function recordedPartitions(folder: string, count: number): Partition[] {
   return found.partitions;
 }
 
-const drawn = (count: number, size: number, seed: number, many: number): Partition[] =>
-  Array.from({ length: many }, (_, i) => drawPartition(streamOf(seed, 'partition', i), count, size));
+const drawn = (sampler: Sampler, { rows }: Dataset, size: number, seed: number, many: number): Partition[] => {
+  const draw = partitionDrawer(sampler, rows, size);
+  return Array.from({ length: many }, (_, i) => draw(streamOf(seed, 'partition', i)));
+};
 
 /**
  * Opens a run folder.
@@ -57,8 +66,8 @@ export async function openTrained(
   if (record.status !== 'done') {
     throw new EcifError(`${folder}: the run is ${record.status}; finish it with ecif train --resume --out ${folder}`);
   }
-  const settings = { ...record.options, 'cache-mb': cache } as unknown as TrainSettings;
-  const dataset = await readDataset(settings.data, settings.template);
+  const settings = { ...settingsOfRun(record.options), 'cache-mb': cache };
+  const { dataset } = await openPairs(settings, progress, record.dataset.dropped ?? []);
   if (datasetHash(dataset) !== record.dataset.sha256) {
     throw new EcifError(`${dataset.source}: other pairs than the run was trained on; restore them`);
   }
@@ -74,23 +83,31 @@ export async function openTrained(
     return task;
   };
   const task = await taskOf(dataset, 'frozen-score');
-  const count = dataset.rows.length;
   return {
     ...{ settings, model, dataset, theta: state.theta },
     loss: {
       model: task.still,
-      partitions: partitions === 0 ? recordedPartitions(folder, count) : drawn(count, settings.batch, seed, partitions),
+      partitions:
+        partitions === 0
+          ? recordedPartitions(folder, dataset.rows.length)
+          : drawn(settings.sampler, dataset, settings.batch, seed, partitions),
       batch: (rows) => task.plain(rows),
       l2: settings.l2,
       centre: centre ?? undefined,
     },
-    evaluation: async (data, from) => {
-      const other = await readDataset(data, settings.template);
+    evaluation: async (data, { split, format }, from) => {
+      const { templates, 'class-names': names, 'bad-images': bad } = settings;
+      const asked = { templates, 'class-names': names, 'bad-images': bad, limit: 0, seed: settings.seed };
+      const { dataset: other, dropped } = await openPairs({ data, split, format, ...asked }, progress);
       if (other.rows.length < 2) throw new EcifError(`${other.source}: one pair; a contrastive loss needs two or more`);
       const evaluated = await taskOf(other, 'frozen-validation');
-      const batches = drawn(other.rows.length, settings.batch, from, 1);
+      const batches = drawn('random', other, settings.batch, from, 1);
       const { still, plain } = evaluated;
-      return { dataset: other, loss: { model: still, partitions: batches, batch: (rows) => plain(rows), l2: 0 } };
+      return {
+        dataset: other,
+        dropped,
+        loss: { model: still, partitions: batches, batch: (rows) => plain(rows), l2: 0 },
+      };
     },
     close: () => closers.forEach((close) => close()),
   };

@@ -1,6 +1,7 @@
 // The options of `ecif score`.
 
 import type { OptionSpecs, OptionValues } from './args.ts';
+import { PART_OPTIONS } from './data-options.ts';
 
 /** How H⁻¹ is applied. */
 export const SOLVERS = [
@@ -16,9 +17,10 @@ export const SOLVERS = [
   'logra',
 ] as const;
 
-/** Every option of the command. */
+/** Every option of the command; split and format are of the validation pairs. */
 export const SCORE_OPTIONS = {
   validation: { kind: 'text', label: 'DATA', help: 'pairs whose loss the scores are about' },
+  ...PART_OPTIONS,
   out: {
     kind: 'text',
     label: 'FILE',

@@ -46,6 +46,8 @@ export interface ScoreRecord {
   readonly rows: number;
   readonly bytes: number;
   readonly sha256: string;
+  /** Ids of validation pairs left out because their pictures are bad. */
+  readonly dropped: readonly string[];
   /** By target; none of a shard, whose file is not averaged. */
   readonly ends: readonly TargetEnds[];
 }
@@ -169,7 +171,7 @@ export async function runScoring(
   if (shard !== undefined) parseShard(shard);
   const run = await openTrained(folder, device, settings, progress);
   try {
-    const evaluation = await run.evaluation(validation, seed);
+    const evaluation = await run.evaluation(validation, settings, seed);
     const { norm } = await gradientNorm(run.loss, run.theta);
     const targets = await targetGradients(evaluation.loss, run.theta, targetsOf(evaluation.dataset, settings.targets));
     const probes = drawProbes(run.theta, count, seed);
@@ -187,7 +189,7 @@ export async function runScoring(
       targets: targets.map(({ name, pairs, value }) => ({ name, pairs, loss: value })),
       ...{ curvature: solutions.about, solves: solutions.history, gradientNorm: norm },
       seconds: { solve: solutions.seconds, sweep: (performance.now() - began) / 1000 },
-      ...{ rows, bytes, sha256 },
+      ...{ rows, bytes, sha256, dropped: evaluation.dropped },
       ends: shard === undefined ? await endsOf(out, settings.top) : [],
     };
     writeText(`${out}.json`, `${JSON.stringify(record, null, 2)}\n`);

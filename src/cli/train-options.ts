@@ -2,7 +2,10 @@
 
 import type { ClipConfig, TowerName } from '../models/clip/config.ts';
 import { chooseLora, type Lora, LORA_TARGETS, type LoraTarget } from '../models/clip/lora.ts';
-import { type OptionSpecs, type OptionValues, UsageError } from './args.ts';
+import { NOISE_KINDS } from '../data/noise.ts';
+import { SAMPLERS } from '../data/sampler.ts';
+import { type OptionSpecs, type OptionValue, type OptionValues, UsageError, withDefaults } from './args.ts';
+import { READ_OPTIONS } from './data-options.ts';
 
 const most32 = 2 ** 32 - 1;
 
@@ -32,14 +35,31 @@ const MODEL_OPTIONS = {
   },
   out: { kind: 'text', label: 'DIR', help: 'run folder to write' },
   resume: { kind: 'flag', help: 'go on with the run in --out, with the options it was begun with' },
-  template: {
-    kind: 'text',
-    label: 'TEXT',
-    default: 'a photo of a {}',
-    help: 'caption of a class, where DATA is a folder',
-  },
   ...LORA_OPTIONS,
   temperature: { kind: 'flag', help: 'train the temperature with the adapter' },
+} as const satisfies OptionSpecs;
+
+/** Which pairs it is trained on, besides where they are read from. */
+const PAIR_OPTIONS = {
+  shots: { kind: 'number', whole: true, least: 0, default: 0, help: 'pairs of each class, drawn; 0 for all' },
+  sampler: {
+    kind: 'choice',
+    choices: SAMPLERS,
+    default: 'random',
+    help: 'batches drawn at random, or without two pairs of a class as far as that can be',
+  },
+  noise: { kind: 'number', least: 0, most: 1, default: 0, help: 'share of the pairs that trade captions' },
+  'noise-kind': {
+    kind: 'choice',
+    choices: NOISE_KINDS,
+    default: 'across',
+    help: 'trade between pairs of different classes, or of one class',
+  },
+  'noise-labels': {
+    kind: 'text',
+    label: 'FILE',
+    help: 'labels to take captions from: one a line by row of DATA, or JSON; the truth goes to OUT/truth.csv',
+  },
 } as const satisfies OptionSpecs;
 
 /** How it is trained. */
@@ -99,10 +119,16 @@ const LOOP_OPTIONS = {
 } as const satisfies OptionSpecs;
 
 /** Every option of the command. */
-export const TRAIN_OPTIONS = { ...MODEL_OPTIONS, ...LOOP_OPTIONS } as const;
+export const TRAIN_OPTIONS = { ...MODEL_OPTIONS, ...READ_OPTIONS, ...PAIR_OPTIONS, ...LOOP_OPTIONS } as const;
 
 /** Their values, and the dataset. */
 export type TrainSettings = OptionValues<typeof TRAIN_OPTIONS> & { readonly data: string };
+
+/** The settings of a run from its record, with defaults for options that it does not know; one template had another name. */
+export function settingsOfRun(options: Readonly<Record<string, OptionValue>>): TrainSettings {
+  const templates = options.templates ?? options.template;
+  return { ...withDefaults({ ...options, templates }, TRAIN_OPTIONS), data: options.data } as TrainSettings;
+}
 
 /**
  * Layers of a tower from a list such as `0,2-4`, `last:2`, `all` or `none`.
@@ -146,13 +172,17 @@ export function loraOf(config: ClipConfig, settings: OptionValues<typeof LORA_OP
  * @param given names of the options on the command line
  * @throws UsageError
  */
-export function requireOfUse({ 'from-scratch': scratch, optimizer }: TrainSettings, given: ReadonlySet<string>): void {
+export function requireOfUse(
+  { 'from-scratch': scratch, optimizer, noise }: TrainSettings,
+  given: ReadonlySet<string>,
+): void {
   const idle = scratch === undefined ? [] : [...Object.keys(LORA_OPTIONS), 'temperature'];
   const odd = idle.find((name) => given.has(name));
   if (odd !== undefined) throw new UsageError(`--${odd}: all weights are trained --from-scratch; leave it out`);
   if (given.has('decay') && optimizer !== 'adamw') {
     throw new UsageError('--decay: only of --optimizer adamw; leave it out, or give --l2');
   }
+  if (given.has('noise-kind') && noise === 0) throw new UsageError('--noise-kind: only of --noise; give a share');
 }
 
 /**
@@ -163,6 +193,9 @@ export function requireConsistent(settings: TrainSettings): void {
   const { model, 'from-scratch': scratch, out, data } = settings;
   if (out === undefined) throw new UsageError('train: no run folder; give --out DIR');
   if (data === '') throw new UsageError('train: DATA is missing; name a list of pairs or a folder of class folders');
+  if (settings.noise > 0 && settings['noise-labels'] !== undefined) {
+    throw new UsageError('train: give either --noise or --noise-labels');
+  }
   if ((model === undefined) === (scratch === undefined)) {
     throw new UsageError('train: give either --model DIR or --from-scratch CONFIG');
   }

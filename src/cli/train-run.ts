@@ -1,24 +1,24 @@
 // One training run: from its settings to its folder, begun or resumed.
 
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { EcifError } from '../array/errors.ts';
 import { disposeTree } from '../autodiff/tensor.ts';
-import { readDataset } from '../data/dataset.node.ts';
-import { batchesOf, decodePartitions, drawPartition, encodePartitions, type Partition } from '../data/partitions.ts';
+import { batchesOf, type Partition } from '../data/partitions.ts';
 import type { Device } from '../device/open.ts';
-import { saveFile } from '../models/clip/files.node.ts';
 import type { Adapter } from '../models/clip/lora.ts';
 import { type Checkpoint, countOf, loadCheckpoint, saveCheckpoint } from '../models/clip/train-checkpoint.node.ts';
-import { streamOf } from '../models/clip/train-streams.ts';
 import { DivergedError, type StepRecord, train, type TrainState } from '../models/clip/train.ts';
 import { rateAt } from '../models/schedule.ts';
 import type { SettleProgress } from '../models/settle.ts';
+import { openPairs } from './data-run.ts';
+import { writeText } from './files.ts';
 import { readyPairs } from './pairs.ts';
 import type { Progress } from './progress.ts';
 import { beginFolder, cutLog, datasetHash, logStep, readRun, runFile, type RunRecord, writeRun } from './run-folder.ts';
 import { runEnd } from './train-end.ts';
 import { openRunModel, type RunModel } from './train-model.ts';
 import type { TrainSettings } from './train-options.ts';
+import { crowdText, partitionsOf, recorded, recordPartitions } from './train-partitions.ts';
 import type { RunTask } from './train-task.ts';
 import { ownVersion, packageVersion } from './versions.ts';
 
@@ -43,23 +43,6 @@ interface Run {
 
 /** Seconds between two lines of progress. */
 const QUIET = 5;
-
-/** Partitions by epoch, made once each. */
-function partitionsOf({ seed, batch, partitions }: TrainSettings, count: number): (epoch: number) => Partition {
-  const made = new Map<number, Partition>();
-  return (epoch) => {
-    const which = partitions === 0 ? epoch : epoch % partitions;
-    const found = made.get(which) ?? drawPartition(streamOf(seed, 'partition', which), count, batch);
-    made.set(which, found);
-    return found;
-  };
-}
-
-/** The partitions that training meets, each once. */
-function recorded({ settings: { epochs, partitions }, partition }: Run): Partition[] {
-  const most = partitions === 0 ? Math.max(1, epochs) : partitions;
-  return Array.from({ length: Math.min(most, Math.max(1, epochs)) }, (_, which) => partition(which));
-}
 
 /** Says now and then how far the steps are, with the time they will take. */
 function stepTeller({ progress, steps }: Run, first: number): (record: StepRecord) => void {
@@ -132,19 +115,6 @@ async function stateOf({
   return { state, settled };
 }
 
-/** Writes the partitions, or checks that a resumed run finds its own. */
-async function recordPartitions(run: Run): Promise<void> {
-  const path = runFile(run.folder, 'partitions');
-  const bytes = encodePartitions(run.ids.length, recorded(run));
-  if (run.settings.resume && existsSync(path)) {
-    const found = readFileSync(path);
-    decodePartitions(path, found);
-    if (!found.equals(bytes)) throw new EcifError(`${path}: not the partitions of these settings; begin the run anew`);
-    return;
-  }
-  await saveFile(path, bytes);
-}
-
 /** Refuses to go on with other pairs, other weights, or in another precision than a run began with. */
 function requireSame(folder: string, source: string, now: RunRecord, { kind }: Device): void {
   const { dataset, device, weights } = readRun(folder);
@@ -160,10 +130,10 @@ function requireSame(folder: string, source: string, now: RunRecord, { kind }: D
 
 /** Opens dataset, model and caches. */
 async function openRun(settings: TrainSettings, folder: string, device: Device, progress: Progress): Promise<Run> {
-  const dataset = await readDataset(settings.data, settings.template);
+  const before = settings.resume ? (readRun(folder).dataset.dropped ?? []) : undefined;
+  const { dataset, dropped, truth } = await openPairs(settings, progress, before);
   const ids = dataset.rows.map(({ id }) => id);
   if (ids.length < 2) throw new EcifError(`${dataset.source}: one pair; a contrastive loss needs two or more`);
-  const sha256 = datasetHash(dataset);
   const perEpoch = batchesOf(ids.length, settings.batch);
   if (ids.length < 2 * perEpoch) {
     const odd = `${ids.length} pairs in batches of ${settings.batch} leave a batch of one, which has no loss`;
@@ -171,37 +141,40 @@ async function openRun(settings: TrainSettings, folder: string, device: Device, 
   }
   const model = await openRunModel(settings, device);
   const steps = perEpoch * settings.epochs;
-  const record = firstRecord({ settings, ids, sha256, device, model, perEpoch, steps });
+  const crowd = crowdText(settings, dataset.rows);
+  const about = {
+    dataset: { pairs: ids.length, sha256: datasetHash(dataset), dropped },
+    ...(truth === null ? {} : { noise: { swapped: truth.swapped } }),
+    ...(crowd === null ? {} : { crowd }),
+  };
+  const record = firstRecord({ settings, device, model, perEpoch, steps }, about);
   if (settings.resume) requireSame(folder, dataset.source, record, device);
   else {
     beginFolder(folder);
     writeRun(folder, record);
   }
+  if (truth !== null) writeText(runFile(folder, 'truth'), truth.text);
+  if (crowd !== null) progress.line(crowd);
   const pairs = await readyPairs(model, dataset, settings['cache-mb'] * 2 ** 20);
   progress.line(`${ids.length} pairs, ${perEpoch} ${perEpoch === 1 ? 'batch' : 'batches'} an epoch, on ${device.name}`);
   const task = await model.task(pairs, `${folder}/frozen.tmp`, progress);
   return {
     ...{ settings, folder, device, model, task, ids, perEpoch, steps, record, progress },
-    partition: partitionsOf(settings, ids.length),
+    partition: partitionsOf(settings, dataset.rows),
     centre: settings.toward === 'start' ? model.start() : undefined,
   };
 }
 
 /** `run.json` before the first step. */
-function firstRecord({
-  settings,
-  ids,
-  sha256,
-  device,
-  model,
-  perEpoch,
-  steps,
-}: Pick<Run, 'settings' | 'ids' | 'device' | 'model' | 'perEpoch' | 'steps'> & { readonly sha256: string }): RunRecord {
+function firstRecord(
+  { settings, device, model, perEpoch, steps }: Pick<Run, 'settings' | 'device' | 'model' | 'perEpoch' | 'steps'>,
+  pairs: Pick<RunRecord, 'dataset'>,
+): RunRecord {
   return {
     status: 'running',
     options: { ...settings, resume: false },
     seed: settings.seed,
-    dataset: { pairs: ids.length, sha256 },
+    ...pairs,
     trained: model.what,
     weights: model.weights,
     device: device.name,
@@ -233,7 +206,8 @@ export async function runTraining(settings: TrainSettings, device: Device, progr
   const run = await openRun(settings, folder, device, progress);
   const { record } = run;
   try {
-    await recordPartitions(run);
+    const partitions = recorded(settings, run.partition);
+    await recordPartitions(folder, settings.resume, run.ids.length, partitions);
     const { state, settled } = await stateOf(run);
     writeRun(folder, record);
     cutLog(folder, state.step);
@@ -245,7 +219,7 @@ export async function runTraining(settings: TrainSettings, device: Device, progr
     const trained = await runSteps(run, state);
     const middle = performance.now();
     const end = {
-      ...{ ...run, partitions: recorded(run), settled },
+      ...{ ...run, partitions, settled },
       checkpoint: (at: Adapter, reached: SettleProgress) => checkpoint(run, { step: run.steps, theta: at }, reached),
     };
     const { theta, norms } = await runEnd(end, trained).catch((error: unknown) => {

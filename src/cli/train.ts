@@ -3,11 +3,12 @@
 import { oneLine } from '../array/messages.ts';
 import { UsageError } from './args.ts';
 import { defineCommand } from './command.ts';
+import { DATA_HELP } from './data-options.ts';
 import { withDevice } from './devices.ts';
 import { columns } from './format.ts';
 import { readRun, type RunRecord } from './run-folder.ts';
 import { describeStationarity, type FinalNorms } from './train-end.ts';
-import { requireConsistent, requireOfUse, TRAIN_OPTIONS, type TrainSettings } from './train-options.ts';
+import { requireConsistent, requireOfUse, settingsOfRun, TRAIN_OPTIONS, type TrainSettings } from './train-options.ts';
 import { runTraining } from './train-run.ts';
 
 /** The options of this command among all values. */
@@ -17,7 +18,7 @@ const ownOptions = (values: Readonly<Record<string, unknown>>, data: string): Tr
 /** The settings of a run that is to go on; options that say otherwise are refused. */
 function resumed(given: TrainSettings, names: ReadonlySet<string>): TrainSettings {
   if (given.out === undefined) throw new UsageError('train: no run to resume; give --out DIR');
-  const recorded = readRun(given.out).options as unknown as TrainSettings;
+  const recorded = settingsOfRun(readRun(given.out).options);
   for (const name of Object.keys(given) as (keyof TrainSettings)[]) {
     const said = name === 'data' ? given.data !== '' : names.has(name);
     if (name === 'out' || name === 'resume' || !said || given[name] === recorded[name]) continue;
@@ -51,7 +52,7 @@ export const train = defineCommand({
   options: TRAIN_OPTIONS,
   operands: {
     label: 'DATA',
-    help: 'CSV, TSV or JSONL with image and caption, or a folder of class folders',
+    help: DATA_HELP,
     least: 0,
     most: 1,
   },

@@ -1,77 +1,65 @@
-// Datasets on disk: a list of pairs in a file, or pictures in a folder of class folders.
+// Datasets on disk, whatever their kind.
 
-import { readdir, readFile, realpath, stat } from 'node:fs/promises';
-import { dirname, join, relative, resolve, sep } from 'node:path';
 import { EcifError } from '../array/errors.ts';
-import { unreadable } from '../array/messages.ts';
-import { captionOf, type Dataset, type DatasetRow, parseDataset } from './dataset.ts';
+import { createRng } from '../array/rng.ts';
+import { captionOf, type Dataset, type FoundRow, shown, TEMPLATE, withPrompts } from './dataset.ts';
+import { readClassNames } from './readers/class-names.node.ts';
+import { type Format, readSource } from './readers/formats.node.ts';
+import type { Split } from './readers/source.ts';
 
-const LARGEST_LIST = 512 * 2 ** 20;
-const PICTURE = /\.(?:png|jpe?g|webp|gif|avif|tiff?|svg)$/i;
-
-async function readList(path: string, size: number): Promise<Dataset> {
-  if (size > LARGEST_LIST) throw new EcifError(`${path}: ${size} bytes, at most ${LARGEST_LIST}; split the list`);
-  const bytes = await readFile(path).catch((error: unknown) => {
-    throw unreadable(path, error);
-  });
-  let text: string;
-  try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    throw new EcifError(`${path}: not UTF-8 text; save the list as UTF-8`);
-  }
-  return { source: path, root: dirname(path), rows: parseDataset(path, text) };
+/** Settings of {@link readDataset}. */
+export interface ReadOptions {
+  /** Captions of a class, for pairs that have only a class; one is drawn for each of them. */
+  readonly templates?: readonly string[];
+  /** Of the draws. */
+  readonly seed?: number;
+  /** Part to read, of a dataset that has parts; train unless told. */
+  readonly split?: Split | undefined;
+  /** Kind of dataset, where its path does not tell. */
+  readonly format?: Format;
+  /** File with a class a line, by their numbers. */
+  readonly classNames?: string | undefined;
 }
 
-const names = async (folder: string, folders: boolean): Promise<string[]> => {
-  const entries = await readdir(folder, { withFileTypes: true });
-  return entries
-    .filter((entry) => !entry.name.startsWith('.') && (folders ? entry.isDirectory() : PICTURE.test(entry.name)))
-    .map(({ name }) => name)
-    .sort();
-};
-
-/** A pair for every picture of every class folder, in the order of their names. */
-async function readClasses(path: string, template: string): Promise<Dataset> {
-  const rows: DatasetRow[] = [];
-  for (const label of await names(path, true)) {
-    const caption = captionOf(template, label);
-    for (const name of await names(join(path, label), false)) {
-      const image = `${label}/${name}`;
-      rows.push({ id: image, image, caption, label });
-    }
+/** The name of the class that a label is or numbers. */
+function nameOf(source: string, { id, label }: FoundRow, classes: readonly string[], numbered: boolean): string | null {
+  if (label === null || !/^\d+$/.test(label) || (!numbered && classes.includes(label))) return label;
+  const name = classes.at(Number(label));
+  if (name === undefined) {
+    const found = `label ${label} of ${classes.length} classes`;
+    throw new EcifError(`${source}: pair ${shown(id)}: ${found}; is the file of another kind, or --class-names short?`);
   }
-  if (rows.length === 0) throw new EcifError(`${path}: no pictures in class folders; give PATH/<class>/<picture>`);
-  return { source: path, root: path, rows };
+  return name;
 }
+
+/** Every label once, in the order of letters and numbers. */
+const labelsOf = (rows: readonly FoundRow[]): string[] =>
+  [...new Set(rows.flatMap(({ label }) => (label === null ? [] : [label])))].sort((a, b) =>
+    a.localeCompare(b, 'en', { numeric: true }),
+  );
 
 /**
- * Reads a dataset: a CSV, TSV or JSONL list, or a folder of class folders.
- * @param template caption of a class, for folders
- * @throws EcifError with file, line and field, what was found and what to do
- * @example const { rows, root } = await readDataset('pairs.csv');
+ * Reads a dataset: a CSV, TSV or JSONL list; a folder of class folders; CIFAR-10 or CIFAR-100 binary files; IDX files as
+ * of MNIST; Parquet with pictures or their paths; WebDataset tars, also several as `name-{000..003}.tar`. Pictures are
+ * found, and read when they are wanted.
+ * @throws EcifError with file, place and field, what was found and what to do
+ * @example const { rows, picture } = await readDataset('cifar-10-batches-bin', { split: 'test' });
  */
-export async function readDataset(path: string, template = 'a photo of a {}'): Promise<Dataset> {
-  const found = await stat(path).catch((error: unknown) => {
-    throw unreadable(path, error);
-  });
-  return found.isDirectory() ? readClasses(path, template) : readList(path, found.size);
-}
-
-/**
- * The file of a row's picture, links followed.
- * @throws EcifError for a file that is not there, or lies outside of the dataset's folder
- */
-export async function pictureOf({ root, source }: Dataset, { id, image }: DatasetRow): Promise<string> {
-  const path = resolve(root, image);
-  const found = await realpath(path).catch((error: unknown) => {
-    throw unreadable(`${source}: pair ${JSON.stringify(id)}: ${path}`, error);
-  });
-  const inside = relative(await realpath(root), found);
-  if (inside === '..' || inside.startsWith(`..${sep}`) || resolve(inside) === inside) {
-    throw new EcifError(
-      `${source}: pair ${JSON.stringify(id)}: ${path} is a link out of the folder; copy the file there`,
-    );
-  }
-  return found;
+export async function readDataset(
+  path: string,
+  { templates = [TEMPLATE], seed = 0, split, format = 'auto', classNames }: ReadOptions = {},
+): Promise<Dataset> {
+  templates.forEach((template) => captionOf(template, ''));
+  const told = classNames === undefined ? null : await readClassNames(classNames);
+  const source = await readSource(path, format, { split, named: told !== null });
+  const { rows: found, numbered, picture } = source;
+  const classes = told ?? source.classes;
+  const named =
+    classes === null ? found : found.map((row): FoundRow => ({ ...row, label: nameOf(path, row, classes, numbered) }));
+  return {
+    source: path,
+    rows: withPrompts(named, templates, createRng(seed)),
+    classes: classes ?? labelsOf(named),
+    picture,
+  };
 }

@@ -33,6 +33,8 @@ export interface Footer {
   readonly rows: number;
   readonly leaves: readonly Leaf[];
   readonly groups: readonly RowGroup[];
+  /** What the writer noted, by key. */
+  readonly notes: ReadonlyMap<string, string>;
 }
 
 const LARGEST_FOOTER = 2 ** 24;
@@ -92,6 +94,15 @@ function groupOf(group: Fields, leaves: readonly Leaf[], end: number): RowGroup 
   return { rows, chunks: entries.map((entry, i) => chunkOf(entry, leaves[i], rows, end)) };
 }
 
+/** Keys and values that the writer noted. */
+const notesOf = (file: Fields): Map<string, string> =>
+  new Map(
+    (file.has(5) ? file.needStructs(5, 'notes') : []).map((note) => [
+      note.needText(1, 'key of a note'),
+      note.has(2) ? note.needText(2, 'value of a note') : '',
+    ]),
+  );
+
 /**
  * Reads and checks the footer of a Parquet file; nothing of the columns is read.
  * @throws EcifError that names the file and what is wrong
@@ -108,7 +119,7 @@ export async function readFooter(source: ParquetSource): Promise<Footer> {
     const groups = file.needStructs(4, 'row groups').map((group) => groupOf(group, leaves, end));
     const held = groups.reduce((sum, group) => sum + group.rows, 0);
     if (held !== rows) throw new Damaged(`${held} rows in its groups, ${rows} in its footer`);
-    return { rows, leaves, groups };
+    return { rows, leaves, groups, notes: notesOf(file) };
   } catch (error) {
     throw damageOf(source.name, error);
   }

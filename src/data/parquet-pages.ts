@@ -1,5 +1,7 @@
 // The pages of one column in a row group, read one after the other, a page in memory at a time.
 
+import { EcifError } from '../array/errors.ts';
+import { oneLine } from '../array/messages.ts';
 import { shown } from './dataset.ts';
 import { type Chunk, damageOf, type ParquetSource } from './parquet-footer.ts';
 import { Damaged, EndsEarly, ENCODING, PAGE } from './parquet-format.ts';
@@ -44,14 +46,15 @@ export class ColumnCursor {
   left = 0;
 
   constructor(source: ParquetSource, leaf: Leaf, { offset, length, codec }: Chunk, codecs: Codecs) {
-    const found = codecs.get(codec);
-    if (found === undefined) {
-      const known = [...codecs.keys()].join(', ');
-      throw damageOf(whereOf(source, leaf), new Damaged(`compressed by ${codec}, only ${known} are read`));
+    const known = codecs.get(codec);
+    if (known === undefined) {
+      const names = [...codecs.keys()].join(', ');
+      const found = `compressed by ${oneLine(codec)}, only ${names} are read here`;
+      throw new EcifError(`${whereOf(source, leaf)}: ${found}; write it anew with one of them`);
     }
     this.#source = source;
     this.#leaf = leaf;
-    this.#codec = found;
+    this.#codec = known;
     this.#at = offset;
     this.#end = offset + length;
   }
@@ -120,12 +123,18 @@ export class ColumnCursor {
     this.#dictionary = dictionaryOf(this.#leaf, bytes, entry.needCount(1, 'number of values'));
   }
 
-  async #readPage(): Promise<void> {
+  /** The header at hand, and the bytes that follow it. */
+  async #page(): Promise<{ header: Fields; length: number }> {
     if (this.#at >= this.#end) throw new Damaged('its pages hold fewer values than rows');
     const header = await this.#header();
-    const size = header.needCount(2, 'size of a page');
     const length = header.needCount(3, 'compressed size of a page');
     if (length > this.#end - this.#at || length > LARGEST_PAGE) throw new EndsEarly();
+    return { header, length };
+  }
+
+  async #readPage(): Promise<void> {
+    const { header, length } = await this.#page();
+    const size = header.needCount(2, 'size of a page');
     const [v1, v2, dictionary] = [header.fields(5), header.fields(8), header.fields(7)];
     const type = header.needCount(1, 'type of a page');
     const read = (): Promise<Uint8Array> => this.#source.read(this.#at, length);
@@ -136,16 +145,51 @@ export class ColumnCursor {
     this.#at += length;
   }
 
+  async #naming<T>(read: () => Promise<T>): Promise<T> {
+    try {
+      return await read();
+    } catch (error) {
+      throw damageOf(whereOf(this.#source, this.#leaf), error);
+    }
+  }
+
   /**
    * Goes on to the next page with values.
    * @throws EcifError that names file and column
    */
-  async load(): Promise<void> {
-    try {
+  load(): Promise<void> {
+    return this.#naming(async () => {
       while (this.left === 0) await this.#readPage();
-    } catch (error) {
-      throw damageOf(whereOf(this.#source, this.#leaf), error);
-    }
+    });
+  }
+
+  /**
+   * Goes past a page, of which only the header is read.
+   * @returns where it begins, and its number of values; 0 for one that holds none
+   * @throws EcifError that names file and column
+   */
+  skip(): Promise<{ at: number; values: number }> {
+    return this.#naming(async () => {
+      const at = this.#at;
+      const { header, length } = await this.#page();
+      this.#at += length;
+      const data = header.fields(5) ?? header.fields(8);
+      return { at, values: data?.needCount(1, 'number of values') ?? 0 };
+    });
+  }
+
+  /**
+   * Goes to a page of the chunk, by way of the dictionary in front where there is one.
+   * @param at where it begins
+   * @param first where the first page with values begins
+   * @throws EcifError that names file and column
+   */
+  seek(at: number, first: number): Promise<void> {
+    return this.#naming(async () => {
+      while (this.#at < first) await this.#readPage();
+      this.#at = at;
+      while (this.left === 0) await this.#readPage();
+    });
   }
 
   /** The next value of the page at hand. */

@@ -3,6 +3,7 @@
 import { EcifError } from '../array/errors.ts';
 import { shown } from './dataset.ts';
 import { type ParquetSource, readFooter, type RowGroup } from './parquet-footer.ts';
+import { type Lookup, openLookup } from './parquet-lookup.ts';
 import { type Codecs, ColumnCursor } from './parquet-pages.ts';
 import type { Leaf } from './parquet-schema.ts';
 import type { ParquetValue } from './parquet-values.ts';
@@ -17,6 +18,13 @@ export interface ParquetFile {
    * @throws EcifError for a column that is not there or is not read, and for a file that is damaged
    */
   read(columns: readonly string[]): AsyncGenerator<ParquetValue[]>;
+  /** What the writer noted, by key. */
+  readonly notes: ReadonlyMap<string, string>;
+  /**
+   * Gives a way to read single values of a column. Only the places of its pages are held, and few pages at a time.
+   * @throws EcifError as {@link read} does
+   */
+  lookup(column: string): Promise<Lookup>;
 }
 
 const UNREAD: Readonly<Partial<Record<Leaf['kind'], string>>> = {
@@ -61,10 +69,20 @@ async function* groupRows(
  * @example for await (const [bytes, caption] of file.read(['image.bytes', 'caption'])) show(bytes, caption);
  */
 export async function openParquet(source: ParquetSource, codecs: Codecs): Promise<ParquetFile> {
-  const { rows, leaves, groups } = await readFooter(source);
+  const { rows, leaves, groups, notes } = await readFooter(source);
   return {
     rows,
     leaves,
+    notes,
+    lookup: (column) => {
+      const [place] = placesOf(source.name, leaves, [column]);
+      return openLookup(
+        source,
+        leaves[place],
+        groups.map(({ rows: count, chunks }) => ({ rows: count, chunk: chunks[place] })),
+        codecs,
+      );
+    },
     async *read(columns) {
       const places = placesOf(source.name, leaves, columns);
       for (const group of groups) yield* groupRows(source, leaves, places, group, codecs);
