@@ -1,5 +1,7 @@
 // Records of a run as the commands of the workflow would write them, made up from a seed.
 
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { createRng } from '../../src/array/rng.ts';
 import type { Findings, Scored, TrainedRun } from '../../src/report/findings.ts';
 import type {
@@ -245,3 +247,22 @@ export const FINDINGS: Findings = {
   predicted: PREDICTED,
   commands: ['ecif train pairs.csv --model models/small-clip --out run', 'ecif detect run', 'ecif report run'],
 };
+
+/** Writes the files that these findings would be read from. */
+export function writeFindings(
+  folder: string,
+  { run, log, scores, detect, trace, removals, curves, predicted }: Findings,
+): void {
+  const write = (name: string, value: unknown): void => {
+    if (value !== null) writeFileSync(join(folder, name), JSON.stringify(value));
+  };
+  write('run.json', run);
+  if (log !== null) writeFileSync(join(folder, 'log.jsonl'), log.map((step) => `${JSON.stringify(step)}\n`).join(''));
+  for (const [name, value] of Object.entries({ 'scores.parquet': scores, detect, trace, curves, predicted })) {
+    write(`${name}.json`, value);
+  }
+  for (const { name, record } of removals) {
+    mkdirSync(join(folder, 'removals', name), { recursive: true });
+    write(`removals/${name}/removal.json`, record);
+  }
+}

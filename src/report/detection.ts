@@ -4,13 +4,13 @@ import { figureBlock, figureHtml } from './figure.ts';
 import { heatMap } from './heat-map.ts';
 import { histogram } from './histogram.ts';
 import { counted, formatNumber } from './numbers.ts';
-import { type Cell, given, type Section, sortable } from './pieces.ts';
+import { type Cell, given, type Pictures, type Section, sortable } from './pieces.ts';
 import type { DetectionMeasures, DetectRecord } from './records.ts';
 import { prFigure, rocFigure } from './workflow-figures.ts';
 
 /** Where the first suspect stands in its batch; null where no batch was kept. */
-export const batchSection = ({ batch }: DetectRecord): Section | null =>
-  batch === null ? null : { id: 'batch', title: 'The batch of the first suspect', html: heatMap(batch) };
+export const batchSection = ({ batch }: DetectRecord, pictures: Pictures): Section | null =>
+  batch === null ? null : { id: 'batch', title: 'Batch', html: heatMap(batch, pictures) };
 
 const number = (x: number): Cell => ({ html: formatNumber(x), value: x });
 
@@ -46,5 +46,5 @@ export function detectionSection({ histogram: spread, cutoff, truth, pairs }: De
       ? ''
       : `<p class="intro">${counted(truth.swapped, 'pair is', 'pairs are')} known to be swapped. Every single score is judged beside the one that was used.</p>
 ${measureTable(truth.measures)}`;
-  return { id: 'detection', title: 'Detection', html: `${table}<div class="figures">\n${picture}\n${curves}\n</div>` };
+  return { id: 'detection', title: 'Detection', html: `${table}<div class="figures">\n${curves}\n${picture}\n</div>` };
 }

@@ -3,7 +3,7 @@
 import { figureHtml } from './figure.ts';
 import { formatNumber } from './numbers.ts';
 import { type Palette, paletteFor } from './palette.ts';
-import { given, plainCut, scrolled } from './pieces.ts';
+import { given, type Pictures, plainCut, scrolled } from './pieces.ts';
 import { px } from './plot.ts';
 import type { DetectRecord } from './records.ts';
 
@@ -22,6 +22,8 @@ interface Layout {
   readonly top: number;
   /** Side of the map. */
   readonly side: number;
+  /** Height of the pictures below the map. */
+  readonly room: number;
   readonly width: number;
   readonly height: number;
 }
@@ -29,11 +31,12 @@ interface Layout {
 const [WIDTH, BARS, GAP] = [760, 74, 6];
 
 function layoutOf(n: number): Layout {
-  const left = n <= NAMED ? 190 : 34;
+  const left = n <= NAMED ? 190 : 72;
   const cell = Math.min(30, (WIDTH - left - BARS - GAP) / n);
   const side = n * cell;
   const top = BARS + GAP;
-  return { n, cell, left, top, side, width: left + side + GAP + BARS, height: top + side + 104 };
+  const room = n <= NAMED ? cell : 0;
+  return { n, cell, left, top, side, room, width: left + side + GAP + BARS, height: top + side + room + 104 };
 }
 
 /** The positions that are drawn: all, or the suspect and those most like one of its halves. */
@@ -86,9 +89,9 @@ function barsSvg({ suspicion, at }: Batch, kept: readonly number[], { cell, left
 }
 
 /** Names of rows and numbers of columns, where there is room, and what the sides are. */
-function labelsSvg({ pairs, at }: Batch, kept: readonly number[], layout: Layout): string {
-  const { n, cell, left, top, side } = layout;
-  const size = Math.min(13, Math.max(8, cell - 2));
+function labelsSvg({ pairs, at }: Batch, kept: readonly number[], layout: Layout, pictures: Pictures): string {
+  const { n, cell, left, top, side, room } = layout;
+  const size = n <= NAMED ? Math.min(13, cell - 2) : 12;
   const strong = (i: number): string => (i === at ? ' class="suspect"' : '');
   const named = n <= NAMED ? kept : [at];
   const text = (i: number): string => (n <= NAMED ? plainCut(pairs[i].caption, 24) : String(i + 1));
@@ -97,12 +100,17 @@ function labelsSvg({ pairs, at }: Batch, kept: readonly number[], layout: Layout
     const number = n <= NAMED ? `${i + 1}. ` : '';
     return `<text${strong(i)} x="${left - 7}" y="${px(y)}" dy=".34em" text-anchor="end">${number}${text(i)}</text>`;
   });
+  const small = (i: number): string => {
+    const address = pictures.training.get(pairs[i].id);
+    const place = `x="${px(left + kept.indexOf(i) * cell + 1)}" y="${px(top + side + 3)}" width="${px(cell - 2)}" height="${px(cell - 2)}"`;
+    return room === 0 || address === undefined ? '' : `<image href="${address}" ${place}/>`;
+  };
   const columns = named.map((i) => {
     const x = left + (kept.indexOf(i) + 0.5) * cell;
-    return `<text${strong(i)} x="${px(x)}" y="${px(top + side + 15)}" text-anchor="middle">${i + 1}</text>`;
+    return `<text${strong(i)} x="${px(x)}" y="${px(top + side + room + 15)}" text-anchor="middle">${i + 1}</text>${small(i)}`;
   });
   return `<g font-size="${px(size)}">${[...rows, ...columns].join('')}</g>
-<text class="label" x="${px(left + side / 2)}" y="${px(top + side + 35)}" text-anchor="middle">pictures</text>
+<text class="label" x="${px(left + side / 2)}" y="${px(top + side + room + 35)}" text-anchor="middle">pictures</text>
 <text class="label" x="${left - 7}" y="${top - 12}" text-anchor="end">captions</text>
 <text class="label" x="${px(left + side + GAP)}" y="${top - 12}">suspicion</text>`;
 }
@@ -115,8 +123,8 @@ function outlineSvg(at: number, { cell, left, top, side }: Layout): string {
 }
 
 /** The colours with their values. */
-function legendSvg({ colours, domain: [low, high] }: Palette, { left, top, side }: Layout): string {
-  const y = top + side + 58;
+function legendSvg({ colours, domain: [low, high] }: Palette, { left, top, side, room }: Layout): string {
+  const y = top + side + room + 58;
   const step = side / colours.length;
   const boxes = colours.map(
     (c, i) => `<path fill="${c}" d="M${px(left + i * step)} ${px(y)}h${px(step + 0.3)}v12h${px(-step - 0.3)}z"/>`,
@@ -125,7 +133,7 @@ function legendSvg({ colours, domain: [low, high] }: Palette, { left, top, side 
     (v, i) =>
       `<text x="${px(left + (i * side) / 2)}" y="${px(y + 28)}" text-anchor="${['start', 'middle', 'end'][i]}">${formatNumber(v)}</text>`,
   );
-  return `${boxes.join('')}${ticks.join('')}<text class="label" x="${left - 7}" y="${px(y + 11)}" text-anchor="end">cosine</text>`;
+  return `<g shape-rendering="crispEdges">${boxes.join('')}</g>${ticks.join('')}<text class="label" x="${left - 7}" y="${px(y + 11)}" text-anchor="end">cosine</text>`;
 }
 
 /** The picture in words. */
@@ -155,7 +163,7 @@ function numbers({ pairs, cosines, suspicion, at }: Batch, kept: readonly number
 }
 
 /** The map of a batch as a figure. */
-export function heatMap(batch: Batch): string {
+export function heatMap(batch: Batch, pictures: Pictures): string {
   const kept = drawnOf(batch);
   const layout = layoutOf(kept.length);
   const palette = paletteFor(kept.flatMap((i) => kept.map((j) => batch.cosines[i * batch.pairs.length + j])));
@@ -170,12 +178,12 @@ export function heatMap(batch: Batch): string {
 <g shape-rendering="crispEdges">${cellsSvg(batch, kept, palette, layout)}</g>
 ${barsSvg(batch, kept, layout)}
 ${outlineSvg(kept.indexOf(batch.at), layout)}
-${labelsSvg(batch, kept, layout)}
+${labelsSvg(batch, kept, layout, pictures)}
 ${legendSvg(palette, layout)}
 </svg>`;
   return figureHtml(
     'batch',
-    'Who competes with whom',
+    'Similarity in the batch of the first suspect',
     `<div class="scroll" role="region" aria-label="Map of similarities" tabindex="0">${svg}</div>`,
     `${words}${left}${numbers(batch, kept)}`,
   );

@@ -51,7 +51,7 @@ export function thumbnail(pictures: Pictures, id: string, of: PictureOf = 'train
   const kind = `thumb${size === '' ? '' : ` ${size}`}`;
   return found === undefined
     ? `<span class="${kind} none" role="img" aria-label="no picture of ${name}"><span aria-hidden="true">${name}</span></span>`
-    : `<img class="${kind}" src="${found}" alt="picture of ${name}" loading="lazy">`;
+    : `<img class="${kind}" src="${found}" alt="picture of ${name}">`;
 }
 
 /** A bar as long as a share of its room. */

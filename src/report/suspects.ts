@@ -8,6 +8,8 @@ import type { DetectRecord, ExplainedPair, HardNegative } from './records.ts';
 
 /** Suspects that have a card, and that are listed; negatives of each half on a card. */
 export const CARDS = 24;
+/** Cards that show at once what competes with the pair; the others at a click. */
+const OPEN = 6;
 const LISTED = 1000;
 export const NEGATIVES = 3;
 
@@ -40,6 +42,14 @@ function competitors(pictures: Pictures, pair: ExplainedPair, side: HardNegative
   return `<div><h4>${title}</h4><ul class="rivals">${lines.join('')}</ul></div>`;
 }
 
+/** What competes with either half, behind a click after the first cards. */
+function rivals(pictures: Pictures, pair: ExplainedPair): string {
+  const html = `${competitors(pictures, pair, 'caption')}${competitors(pictures, pair, 'picture')}`;
+  return html === ''
+    ? ''
+    : `<details${pair.rank <= OPEN ? ' open=""' : ''}><summary>Hardest negatives</summary>${html}</details>`;
+}
+
 /** What the loss would be with either half replaced. */
 function counterfactuals(pictures: Pictures, { loss, otherCaption, otherPicture }: ExplainedPair): string {
   const change = (to: number): string =>
@@ -57,7 +67,7 @@ function card(pictures: Pictures, pair: ExplainedPair): string {
     ['loss', loss],
     ['cosine', clipscore],
     ['influence', score],
-    ['self-influence', self],
+    ['self', self],
   ] as const;
   return `<article class="card" aria-label="suspect ${rank}">
 <div class="top">${thumbnail(pictures, id)}
@@ -67,8 +77,7 @@ function card(pictures: Pictures, pair: ExplainedPair): string {
 <p class="chance"><span class="minor">mismatched with probability</span>${probability(p, 'bad')}</p>
 <dl class="mini">${facts.map(([name, x]) => (x === null ? '' : `<div><dt>${name}</dt><dd>${formatNumber(x)}</dd></div>`)).join('')}</dl>
 ${counterfactuals(pictures, pair)}
-${competitors(pictures, pair, 'caption')}
-${competitors(pictures, pair, 'picture')}
+${rivals(pictures, pair)}
 </article>`;
 }
 
@@ -82,7 +91,6 @@ const COLUMNS: readonly Column[] = [
   { name: 'Looks wrong', sort: 'text' },
   { name: 'Loss', sort: 'number', about: 'of the pair as anchor, in both directions' },
   { name: 'Cosine', sort: 'number', about: 'of picture and caption' },
-  { name: 'Fit', sort: 'number', about: 'minus the loss of the pair as anchor, in both directions' },
   { name: 'Influence', sort: 'number', about: 'predicted change of the validation loss if the pair is removed' },
   { name: 'as positive', sort: 'number' },
   { name: 'as negative', sort: 'number' },
@@ -97,7 +105,7 @@ const cells = (pictures: Pictures, pair: ExplainedPair): Cell[] => [
   number(pair.suspicion),
   { html: formatPercent(pair.probability), value: pair.probability },
   { html: escapeHtml(pair.wrong), value: pair.wrong },
-  ...[pair.loss, pair.clipscore, pair.fit, pair.score, pair.positive, pair.negative, pair.self].map(number),
+  ...[pair.loss, pair.clipscore, pair.score, pair.positive, pair.negative, pair.self].map(number),
   { html: truthBadge(pair.swapped), value: pair.swapped === null ? null : pair.swapped ? 'swapped' : 'not swapped' },
 ];
 

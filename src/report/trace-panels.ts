@@ -42,7 +42,7 @@ function sources(pictures: Pictures, list: readonly TracedSource[], tone: 'bad' 
   const lines = list.slice(0, SOURCES).map(
     (source) => `<li>${pairLine(pictures, source)}
 <span class="measured">${bar(Math.abs(source.relative) / largest, tone)}<span>${formatNumber(source.relative)}</span></span>
-<span class="minor">removal ${formatNumber(source.score)}${source.label === null ? '' : `, ${given(source.label, 40)}`}</span> ${truthBadge(source.swapped)}</li>`,
+<span class="minor">removal ${formatNumber(source.score)}${source.label === null ? '' : `, ${given(source.label, 40)}`}</span> ${source.swapped === true ? truthBadge(true) : ''}</li>`,
   );
   return `<ol class="sources">${lines.join('')}</ol>`;
 }

@@ -4,6 +4,7 @@ import { batchSection, detectionSection } from './detection.ts';
 import { figureBlock } from './figure.ts';
 import type { Findings } from './findings.ts';
 import { page, pageScript } from './html.ts';
+import { ENDS, influenceSection } from './influence-ends.ts';
 import { isInline, navigation, type PictureOf, type Pictures, type Section, sectionHtml } from './pieces.ts';
 import { LISTED_PAIRS, removalsSection } from './removals.ts';
 import { settingsSection } from './settings.ts';
@@ -12,7 +13,7 @@ import { CARDS, negativesOf, suspectsSection } from './suspects.ts';
 import { QUERIES, SOURCES, traceSection } from './trace-panels.ts';
 import { curvesFigure, lossFigure, predictedFigure } from './workflow-figures.ts';
 import { WORKFLOW_STYLE } from './workflow-style.ts';
-import { ENDS, header, influenceSection, summarySection } from './workflow-summary.ts';
+import { header, summarySection } from './workflow-summary.ts';
 
 /** Pictures of a page at most, and letters of the address of each. */
 const MOST_PICTURES = 600;
@@ -32,6 +33,7 @@ function shownIds({ detect, trace, scores, removals }: Findings): Record<Picture
     ...cards.flatMap((pair) => [pair.otherPicture, ...negativesOf(pair, 'caption')]),
     ...(scores?.ends ?? []).flatMap(({ harmful, valuable }) => [...harmful.slice(0, ENDS), ...valuable.slice(0, ENDS)]),
     ...removals.flatMap(({ record }) => record.removed.slice(0, LISTED_PAIRS)),
+    ...(detect?.batch?.pairs ?? []),
     ...suspects,
   ];
   return { query: queries.map(({ id }) => id), training: training.map(({ id }) => id) };
@@ -59,7 +61,7 @@ function figuresSection({ predicted, curves, log }: Findings): Section | null {
     ...(log === null || log.length === 0 ? [] : [lossFigure(log)]),
   ];
   if (figures.length === 0) return null;
-  const title = figures.length === 1 && figures[0].id === 'loss' ? 'Training' : 'Training and retraining';
+  const title = figures.length === 1 && figures[0].id === 'loss' ? 'Training' : 'Figures';
   const blocks = figures.map((figure) => figureBlock(figure));
   return { id: 'figures', title, html: `<div class="figures">\n${blocks.join('\n')}\n</div>` };
 }
@@ -74,7 +76,9 @@ export async function workflowReport(findings: Findings, thumbnail: ThumbnailOf)
   const pictures = await picturesOf(findings, thumbnail);
   const sections = [
     summarySection(findings),
-    ...(detect === null ? [] : [suspectsSection(detect, pictures), batchSection(detect), detectionSection(detect)]),
+    ...(detect === null
+      ? []
+      : [suspectsSection(detect, pictures), batchSection(detect, pictures), detectionSection(detect)]),
     scores === null ? null : influenceSection(scores, pictures),
     trace === null ? null : traceSection(trace, pictures),
     removals.length === 0 ? null : removalsSection(removals, pictures),

@@ -13,6 +13,9 @@ main:focus { outline: none; }
 .sections a:focus-visible { outline-offset: 4px; }
 h1 bdi { overflow-wrap: anywhere; }
 h4 { margin: 0 0 .4rem; font-size: .82rem; font-weight: 600; color: var(--soft); }
+.counts { grid-template-columns: repeat(auto-fit, minmax(min(100%, 8.6rem), 1fr)); margin-top: 1rem; gap: .8rem; }
+.counts strong { font-size: 1.7rem; }
+.counts li { padding: .8rem 1rem; font-size: .9rem; line-height: 1.45; }
 .intro { max-width: 52rem; }
 .missing { margin: 1.5rem 0 0; padding: .8rem 1.2rem; list-style: none; border-left: 3px solid var(--rule); color: var(--soft); font-size: .93rem; }
 q { quotes: "“" "”"; overflow-wrap: anywhere; }
@@ -44,7 +47,7 @@ const PAIRS = `
 .top > div { min-width: 0; flex: 1; }
 .top h3 { margin: 0; font-weight: 600; }
 .top p { margin: .15rem 0 0; }
-.mini { display: flex; flex-wrap: wrap; gap: .3rem 1.4rem; margin: 0; font-size: .88rem; }
+.mini { display: grid; grid-template-columns: repeat(3, minmax(0, 1fr)); gap: .3rem .8rem; margin: 0; font-size: .88rem; }
 .mini dt { color: var(--soft); font-size: .78rem; }
 .mini dd { margin: 0; font-variant-numeric: tabular-nums; font-weight: 600; }
 .cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 22rem), 1fr)); gap: 1.2rem; align-items: start; }
@@ -57,7 +60,7 @@ const PAIRS = `
 .rivals li > .minor { grid-column: 2; text-align: right; font-size: .76rem; }
 .rivals li > :first-child { grid-row: 1 / 3; }
 .rivals .bar { min-width: 1.5rem; flex-basis: 1.5rem; }
-.swaps { margin: 0; display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: .4rem .8rem; font-size: .9rem; line-height: 1.4; align-items: baseline; }
+.swaps { margin: 0; display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: .4rem .8rem; font-size: .9rem; line-height: 1.4; align-items: center; }
 .swaps dt { color: var(--soft); font-size: .82rem; }
 .swaps dd { margin: 0; display: flex; flex-wrap: wrap; justify-content: space-between; align-items: center; gap: .2rem .8rem; }
 .table-title { margin: 2.2rem 0 .6rem; }`;
@@ -81,12 +84,15 @@ const PANELS = `
 
 const LISTS = `
 .scroll { overflow-x: auto; max-width: 100%; }
+.scroll + .figures { margin-top: 2.2rem; }
+.card details > div + div { margin-top: .9rem; }
 .list { border-collapse: collapse; font-size: .9rem; line-height: 1.4; font-variant-numeric: tabular-nums; }
 .list caption { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
 .list th, .list td { padding: .45rem .8rem .45rem 0; border-bottom: 1px solid var(--rule); text-align: left; vertical-align: middle; }
 .list thead th, .list thead td { color: var(--soft); font-size: .82rem; font-weight: 600; vertical-align: bottom; border-bottom-width: 2px; }
 .list tbody th { font-weight: 500; }
 .list .number { text-align: right; }
+.list bdi { overflow-wrap: break-word; }
 .list td .pair { width: 16rem; display: flex; }
 .measures { min-width: 32rem; width: 100%; max-width: 52rem; }
 .sortable button { all: unset; cursor: pointer; color: var(--link); border-radius: 3px; white-space: nowrap; }

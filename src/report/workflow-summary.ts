@@ -1,9 +1,9 @@
 // The head of the report of a run: what was run, the numbers that matter most, how to make it again, what is missing.
 
-import type { Findings, NamedRemoval, Scored } from './findings.ts';
+import type { Findings, NamedRemoval } from './findings.ts';
 import { escapeHtml } from './html.ts';
 import { counted, formatNumber, formatPercent, formatSeconds } from './numbers.ts';
-import { given, pairLine, type Pictures, type Section } from './pieces.ts';
+import { given, type Section } from './pieces.ts';
 import type { DetectRecord, TraceRecord } from './records.ts';
 
 /** A number with what it is; the second text is HTML. */
@@ -142,36 +142,3 @@ export const summarySection = (findings: Findings): Section => ({
   title: 'Summary',
   html: `${headlines(findings)}\n${facts(findings)}\n${missingList(missingOf(findings))}`,
 });
-
-/** Targets whose ends are shown, and pairs at either end. */
-const TARGETS = 6;
-export const ENDS = 10;
-
-/** The most harmful and the most valuable pairs. */
-export function influenceSection(scores: Scored, pictures: Pictures): Section {
-  const { curvature, gradientNorm, partitions, seconds, targets, ends } = scores;
-  const list = (title: string, pairs: Scored['ends'][number]['harmful']): string =>
-    `<div><h4>${title}</h4><ol class="sources">${pairs
-      .slice(0, ENDS)
-      .map(
-        (pair) =>
-          `<li>${pairLine(pictures, pair)}<span class="number">${formatNumber(pair.score)}</span>${pair.flag === null ? '' : ` <span class="minor">${given(pair.flag, 40)}</span>`}</li>`,
-      )
-      .join('')}</ol></div>`;
-  const blocks = ends
-    .slice(0, TARGETS)
-    .map(
-      ({ target, harmful, valuable }) =>
-        `<h3>On the loss of ${given(target, 60)}</h3><div class="behind">${list('Most harmful', harmful)}${list('Most valuable', valuable)}</div>`,
-    );
-  const more = ends.length > TARGETS ? `<p class="minor">The first ${TARGETS} of ${ends.length} targets.</p>` : '';
-  const damped = curvature.damping > 0 ? ` + ${formatNumber(curvature.damping)}` : '';
-  return {
-    id: 'influence',
-    title: 'Influence',
-    html: `<p class="intro">The predicted change of the evaluation loss if a pair is removed: positive, it is valuable; negative, harmful.
-By ${given(curvature.method, 40)} on the ${given(curvature.curvature, 40)}, δ ${formatNumber(curvature.l2)}${damped}, over ${counted(partitions, 'partition')} and ${counted(targets.length, 'target')}, at a gradient of ${formatNumber(gradientNorm)};
-${formatSeconds(seconds.solve)} for the solves, ${formatSeconds(seconds.sweep)} for the sweep.</p>
-${blocks.join('\n')}${more}`,
-  };
-}
