@@ -9,6 +9,7 @@ import { linearScale, logScale } from '../src/report/scale.ts';
 import { markerPath, stylesFor } from '../src/report/series-style.ts';
 import { verifyReport } from '../src/report/verify-report.ts';
 import type { ClaimResult, Figure, VerifyResult } from '../src/verify/result.ts';
+import { unbalanced } from './support/html.ts';
 
 const claimOf = (parts: Partial<ClaimResult>): ClaimResult => ({
   id: 'eq-a',
@@ -48,24 +49,6 @@ const resultOf = (parts: Partial<VerifyResult>): VerifyResult => ({
   figures: [],
   ...parts,
 });
-
-const VOID = new Set(['meta', 'link', 'col', 'br', 'path', 'circle']);
-
-/** What is wrong with the nesting of tags. */
-function unbalanced(html: string): string[] {
-  const open: string[] = [];
-  const wrong: string[] = [];
-  const body = html.replace(/<style>[\s\S]*?<\/style>/, '').replace('<!doctype html>', '');
-  for (const [tag, close, name, , self] of body.matchAll(
-    /<(\/?)([a-z][a-z0-9]*)((?:\s+[\w-]+="[^"<>]*")*)\s*(\/?)>/g,
-  )) {
-    if (close === '/') {
-      if (open.pop() !== name) wrong.push(tag);
-    } else if (self !== '/' && !VOID.has(name)) open.push(name);
-  }
-  const left = body.replace(/<\/?[a-z][a-z0-9]*(?:\s+[\w-]+="[^"<>]*")*\s*\/?>/g, '');
-  return [...wrong, ...open, ...(left.match(/[<>]/g) ?? [])];
-}
 
 describe('the checker of tags', () => {
   it.each(['<p><b></p></b>', '<p>', '</p>', '<p>a < b</p>', '<p class=x></p>'])('refuses %s', (html) => {

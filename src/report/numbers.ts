@@ -21,3 +21,18 @@ export function formatNumber(x: number | null): string {
   const [mantissa, exponent] = x.toExponential(1).split('e');
   return withMinus(`${mantissa}·${powerOfTen(Number(exponent))}`);
 }
+
+/** A number of things. */
+export const counted = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`;
+
+/** A share in percent; – for none. */
+export const formatPercent = (x: number | null): string =>
+  x === null || !Number.isFinite(x) ? '–' : withMinus(`${(100 * x).toFixed(1)}\u00a0%`);
+
+/** A time in the units people would say it in. */
+export function formatSeconds(seconds: number): string {
+  if (!(seconds >= 60)) return `${formatNumber(seconds)}\u00a0s`;
+  const whole = Math.round(seconds);
+  const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
+  return hours > 0 ? `${hours}\u00a0h ${minutes}\u00a0min` : `${minutes}\u00a0min ${rest}\u00a0s`;
+}

@@ -23,9 +23,16 @@ interface Drawing {
 
 const shown = ({ x, y }: Figure, [a, b]: Point): boolean => drawable(a, x.log) && drawable(b, y.log);
 
+/** The upper end of a band from left to right, and the lower one back. */
+const bandEnds = ({ band = [] }: Series): Point[] => [
+  ...band.map(([x, , high]): Point => [x, high]),
+  ...band.map(([x, low]): Point => [x, low]).reverse(),
+];
+
 /** The two axes of a figure, from the points that can be drawn. */
 export function axesOf(figure: Figure): { x: Scale; y: Scale } {
-  const points = figure.series.flatMap((s) => s.points).filter((p) => shown(figure, p));
+  const all = figure.series.flatMap((s) => [...s.points, ...bandEnds(s)]);
+  const points = all.filter((p) => shown(figure, p));
   const scale = ({ log }: Figure['x']): typeof linearScale => (log ? logScale : linearScale);
   return {
     x: scale(figure.x)(
@@ -39,9 +46,11 @@ export function axesOf(figure: Figure): { x: Scale; y: Scale } {
   };
 }
 
-const px = (v: number): string => String(Number(v.toFixed(2)));
+/** A coordinate in a picture. */
+export const px = (v: number): string => String(Number(v.toFixed(2)));
 
-function axes({ figure, x, y }: Drawing): string {
+/** Grid, axes, ticks and labels of a picture in {@link FRAME}. */
+export function axesSvg(xLabel: string, yLabel: string, x: Scale, y: Scale): string {
   const { left, right, top, bottom, height } = FRAME;
   const grid = [
     ...x.ticks.map(({ value }) => `M${px(x.at(value))} ${top}V${bottom}`),
@@ -58,8 +67,8 @@ function axes({ figure, x, y }: Drawing): string {
     `<path class="grid" d="${grid.join('')}"/>`,
     `<path class="axis" d="M${left} ${top}V${bottom}H${right}"/>`,
     `<g class="ticks">${labels.join('')}</g>`,
-    `<text class="label" x="${(left + right) / 2}" y="${height - 14}" text-anchor="middle">${escapeHtml(figure.x.label)}</text>`,
-    `<text class="label" transform="translate(18 ${middle}) rotate(-90)" text-anchor="middle">${escapeHtml(figure.y.label)}</text>`,
+    `<text class="label" x="${(left + right) / 2}" y="${height - 14}" text-anchor="middle">${escapeHtml(xLabel)}</text>`,
+    `<text class="label" transform="translate(18 ${middle}) rotate(-90)" text-anchor="middle">${escapeHtml(yLabel)}</text>`,
   ].join('\n');
 }
 
@@ -87,6 +96,13 @@ function linePath({ figure, x, y }: Drawing, { points }: Series): string {
     .join('');
 }
 
+/** The band of a series, where there is one. */
+function bandPath({ figure, x, y }: Drawing, series: Series): string {
+  const ends = bandEnds(series).filter((p) => shown(figure, p));
+  if (ends.length === 0) return '';
+  return `<path class="band" d="M${ends.map(([a, b]) => `${px(x.at(a))} ${px(y.at(b))}`).join('L')}Z"/>`;
+}
+
 function seriesMarks(drawing: Drawing, series: Series, { colour, marker, dash }: SeriesStyle): string {
   const { figure, x, y } = drawing;
   const points = series.points.filter((p) => shown(figure, p));
@@ -96,6 +112,7 @@ function seriesMarks(drawing: Drawing, series: Series, { colour, marker, dash }:
   const line = `<path class="line" d="${linePath(drawing, series)}"${dash === '' ? '' : ` stroke-dasharray="${dash}"`}/>`;
   return [
     `<g class="series ${colour}">`,
+    bandPath(drawing, series),
     lines ? line : '',
     !lines || points.length <= MARKED ? `<path class="marks ${marker}" d="${dots}"/>` : '',
     '</g>',
@@ -148,7 +165,7 @@ export function plot(figure: Figure): string {
   return `<svg class="plot ${figure.kind}" viewBox="0 0 ${FRAME.width} ${FRAME.height}" role="img" aria-labelledby="${id}-title ${id}-desc">
 <title id="${id}-title">${escapeHtml(figure.title)}</title>
 <desc id="${id}-desc">${escapeHtml(describe(figure))}</desc>
-${axes(drawing)}
+${axesSvg(figure.x.label, figure.y.label, drawing.x, drawing.y)}
 ${diagonal(drawing)}
 ${figure.series.map((s, i) => seriesMarks(drawing, s, styles[i])).join('\n')}
 </svg>

@@ -2,6 +2,7 @@
 
 /** What every record says of how it was made. */
 export interface MadeBy {
+  /** Name of the command, such as `detect`, or its whole line. */
   readonly command: string;
   readonly options: Readonly<Record<string, unknown>>;
   readonly device: string;
@@ -188,13 +189,13 @@ export interface RemovalRecord extends MadeBy {
   } | null;
 }
 
-/** Accuracy as more pairs are removed. */
+/** Accuracy as more pairs are removed; `curves.json` is a list of these. */
 export interface RemovalCurve {
   readonly name: string;
   readonly points: readonly { readonly share: number; readonly value: number; readonly error: number | null }[];
 }
 
-/** Predicted against true changes of the evaluation loss. */
+/** Predicted against true changes of the evaluation loss; `predicted.json` is a list of these. */
 export interface PredictedActual {
   readonly name: string;
   readonly points: readonly { readonly id: string; readonly predicted: number; readonly actual: number }[];

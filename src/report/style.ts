@@ -93,6 +93,7 @@ figcaption { margin-top: .8rem; color: var(--soft); font-size: .92rem; line-heig
 .line { fill: none; stroke: currentColor; stroke-width: 2; stroke-linejoin: round; }
 .marks { fill: currentColor; stroke: var(--paper); stroke-width: .8; }
 .marks.cross, .marks.plus, .marks.bar, .marks.star { fill: none; stroke: currentColor; stroke-width: 2; }
+.band { fill: currentColor; fill-opacity: .14; stroke: none; }
 .points .marks { fill-opacity: .78; }
 .legend { display: flex; flex-wrap: wrap; gap: .15rem 1.2rem; margin: .5rem 0 0; padding: 0; list-style: none; font-size: .88rem; }
 .legend li { display: inline-flex; align-items: center; gap: .45rem; overflow-wrap: anywhere; }

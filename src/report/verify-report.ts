@@ -2,9 +2,9 @@
 
 import type { Verdict } from '../verify/claim.ts';
 import type { ClaimResult, Figure, VerifyResult } from '../verify/result.ts';
+import { figureBlock } from './figure.ts';
 import { escapeHtml, page, slug } from './html.ts';
-import { formatNumber } from './numbers.ts';
-import { plot } from './plot.ts';
+import { counted, formatNumber } from './numbers.ts';
 
 /** How each verdict is shown and explained. */
 const VERDICTS: Record<Verdict, { tone: 'good' | 'part' | 'bad'; mark: string; meaning: string }> = {
@@ -26,8 +26,6 @@ const VERDICTS: Record<Verdict, { tone: 'good' | 'part' | 'bad'; mark: string; m
 };
 
 const ORDER: readonly Verdict[] = ['holds', 'holds as corrected', 'fails as printed'];
-
-const counted = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`;
 
 const badge = (verdict: Verdict): string =>
   `<span class="badge ${VERDICTS[verdict].tone}">${VERDICTS[verdict].mark} ${verdict}</span>`;
@@ -115,31 +113,10 @@ ${claims.map(row).join('\n')}
 </tbody>
 </table>`;
 
-/** Values of x up to which the numbers of a figure are listed. */
-const LISTED = 10;
-
-/** The points of a figure of few x in a table, null for a figure of many. */
-function numbersOf({ kind, x, series }: Figure): string | null {
-  const xs = [...new Set(series.flatMap((s) => s.points.map(([a]) => a)))].toSorted((a, b) => a - b);
-  if (kind !== 'lines' || xs.length === 0 || xs.length > LISTED) return null;
-  const cells = series.map(({ name, points }) => {
-    const at = new Map(points);
-    return `<tr><th scope="row">${escapeHtml(name)}</th>${xs.map((a) => `<td>${formatNumber(at.get(a) ?? null)}</td>`).join('')}</tr>`;
-  });
-  const head = `<tr><th scope="col">${escapeHtml(x.label)}</th>${xs.map((a) => `<th scope="col">${formatNumber(a)}</th>`).join('')}</tr>`;
-  return `<details><summary>Numbers</summary><div class="numbers"><table><thead>${head}</thead><tbody>${cells.join('')}</tbody></table></div></details>`;
-}
-
-const figureOf = (figure: Figure, index: number): string => `<figure id="figure-${slug(figure.id)}">
-<h3>${index + 1}. ${escapeHtml(figure.title)}</h3>
-${plot(figure)}
-<figcaption>${escapeHtml(figure.caption)}${numbersOf(figure) ?? ''}</figcaption>
-</figure>`;
-
 const figures = (all: readonly Figure[]): string =>
   all.length === 0
     ? ''
-    : `<h2 id="figures">Figures</h2>\n<div class="figures">\n${all.map(figureOf).join('\n')}\n</div>`;
+    : `<h2 id="figures">Figures</h2>\n<div class="figures">\n${all.map((figure, i) => figureBlock(figure, `${i + 1}. `)).join('\n')}\n</div>`;
 
 /**
  * The report of a run as one HTML document that needs nothing else: no script, no network.

@@ -28,6 +28,8 @@ export interface ClaimResult {
 export interface Series {
   readonly name: string;
   readonly points: readonly (readonly [number, number])[];
+  /** How sure the values are: x with the ends of a band around them. */
+  readonly band?: readonly (readonly [x: number, low: number, high: number])[];
 }
 
 /** One figure of the report. */
