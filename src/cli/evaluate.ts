@@ -7,6 +7,7 @@ import type { ZeroShot } from '../models/zero-shot.ts';
 import { UsageError } from './args.ts';
 import { defineCommand } from './command.ts';
 import { withDevice } from './devices.ts';
+import { adapterFolder } from './edits.ts';
 import { evaluatePairs, type Evaluation, openEmbedder } from './evaluate-run.ts';
 import { percent, table } from './format.ts';
 import { readyPairs } from './pairs.ts';
@@ -44,7 +45,11 @@ export const evaluate = defineCommand({
   example: 'ecif evaluate pairs.csv --model clip-vit-base-patch32 --adapter run',
   options: {
     model: { kind: 'text', label: 'DIR', help: 'CLIP folder' },
-    adapter: { kind: 'text', label: 'DIR', help: 'PEFT adapter or run folder' },
+    adapter: {
+      kind: 'text',
+      label: 'DIR',
+      help: 'PEFT adapter, folder of an edit, or run folder, of which the edit in force',
+    },
     templates: {
       kind: 'text',
       label: 'LIST',
@@ -64,7 +69,7 @@ export const evaluate = defineCommand({
       if (model === undefined) throw new UsageError('evaluate: no model; give --model DIR');
       const prompts = templates.split('|');
       const dataset = await readDataset(operands[0], prompts[0]);
-      const embedder = await openEmbedder(model, adapter, device);
+      const embedder = await openEmbedder(model, adapter === undefined ? undefined : adapterFolder(adapter), device);
       const pairs = await readyPairs(embedder, dataset, megabytes * 2 ** 20);
       const json = await evaluatePairs(embedder, pairs, prompts, progress);
       return { json, text: describe(json), ok: true };

@@ -11,11 +11,19 @@ import type { Adapter } from '../models/clip/lora.ts';
 import { loadCheckpoint } from '../models/clip/train-checkpoint.node.ts';
 import { streamOf } from '../models/clip/train-streams.ts';
 import type { StreamedLoss } from '../models/streamed.ts';
-import { readyPairs } from './pairs.ts';
+import { leaveOut } from './pair-ids.ts';
+import { type ReadyPairs, readyPairs } from './pairs.ts';
 import type { Progress } from './progress.ts';
 import { datasetHash, readRun, runFile } from './run-folder.ts';
 import { openRunModel, type RunModel } from './train-model.ts';
 import type { TrainSettings } from './train-options.ts';
+
+/** Pairs that a run is judged by. */
+export interface EvaluationPairs {
+  readonly dataset: Dataset;
+  readonly pairs: ReadyPairs;
+  readonly loss: StreamedLoss<Adapter, unknown>;
+}
 
 /** A trained run. */
 export interface OpenedRun {
@@ -23,9 +31,11 @@ export interface OpenedRun {
   readonly model: RunModel;
   readonly dataset: Dataset;
   readonly theta: Adapter;
+  /** Steps of the optimizer that led to θ̂. */
+  readonly steps: number;
   readonly loss: StreamedLoss<Adapter, unknown>;
-  /** The objective of other pairs, without L2, in batches as large as those of training. */
-  evaluation(data: string, seed: number): Promise<{ dataset: Dataset; loss: StreamedLoss<Adapter, unknown> }>;
+  /** The objective of other pairs, listed in a file or at hand, without L2, in batches as large as those of training. */
+  evaluation(data: string | Dataset, seed: number): Promise<EvaluationPairs>;
   close(): void;
 }
 
@@ -58,7 +68,8 @@ export async function openTrained(
     throw new EcifError(`${folder}: the run is ${record.status}; finish it with ecif train --resume --out ${folder}`);
   }
   const settings = { ...record.options, 'cache-mb': cache } as unknown as TrainSettings;
-  const dataset = await readDataset(settings.data, settings.template);
+  const listed = await readDataset(settings.data, settings.template);
+  const { dataset } = leaveOut(listed, settings.without);
   if (datasetHash(dataset) !== record.dataset.sha256) {
     throw new EcifError(`${dataset.source}: other pairs than the run was trained on; restore them`);
   }
@@ -71,12 +82,12 @@ export async function openTrained(
     const ready = await readyPairs(model, pairs, cache * 2 ** 20);
     const task = await model.task(ready, `${folder}/${name}.tmp`, progress);
     closers.push(() => task.close());
-    return task;
+    return { task, ready };
   };
-  const task = await taskOf(dataset, 'frozen-score');
+  const { task } = await taskOf(dataset, 'frozen-score');
   const count = dataset.rows.length;
   return {
-    ...{ settings, model, dataset, theta: state.theta },
+    ...{ settings, model, dataset, theta: state.theta, steps: state.step },
     loss: {
       model: task.still,
       partitions: partitions === 0 ? recordedPartitions(folder, count) : drawn(count, settings.batch, seed, partitions),
@@ -85,12 +96,12 @@ export async function openTrained(
       centre: centre ?? undefined,
     },
     evaluation: async (data, from) => {
-      const other = await readDataset(data, settings.template);
+      const other = typeof data === 'string' ? await readDataset(data, settings.template) : data;
       if (other.rows.length < 2) throw new EcifError(`${other.source}: one pair; a contrastive loss needs two or more`);
-      const evaluated = await taskOf(other, 'frozen-validation');
-      const batches = drawn(other.rows.length, settings.batch, from, 1);
+      const { task: evaluated, ready } = await taskOf(other, 'frozen-validation');
+      const partitions = drawn(other.rows.length, settings.batch, from, 1);
       const { still, plain } = evaluated;
-      return { dataset: other, loss: { model: still, partitions: batches, batch: (rows) => plain(rows), l2: 0 } };
+      return { dataset: other, pairs: ready, loss: { model: still, partitions, batch: (rows) => plain(rows), l2: 0 } };
     },
     close: () => closers.forEach((close) => close()),
   };

@@ -38,6 +38,11 @@ const MODEL_OPTIONS = {
     default: 'a photo of a {}',
     help: 'caption of a class, where DATA is a folder',
   },
+  without: {
+    kind: 'text',
+    label: 'FILE',
+    help: 'ids to leave out of the batches, one a line or a JSON array in a .json file; the batches stay those of all pairs',
+  },
   ...LORA_OPTIONS,
   temperature: { kind: 'flag', help: 'train the temperature with the adapter' },
 } as const satisfies OptionSpecs;

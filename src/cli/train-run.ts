@@ -4,18 +4,19 @@ import { existsSync, readFileSync } from 'node:fs';
 import { EcifError } from '../array/errors.ts';
 import { disposeTree } from '../autodiff/tensor.ts';
 import { readDataset } from '../data/dataset.node.ts';
-import { batchesOf, decodePartitions, drawPartition, encodePartitions, type Partition } from '../data/partitions.ts';
+import { decodePartitions, encodePartitions } from '../data/partitions.ts';
 import type { Device } from '../device/open.ts';
 import { saveFile } from '../models/clip/files.node.ts';
 import type { Adapter } from '../models/clip/lora.ts';
 import { type Checkpoint, countOf, loadCheckpoint, saveCheckpoint } from '../models/clip/train-checkpoint.node.ts';
-import { streamOf } from '../models/clip/train-streams.ts';
 import { DivergedError, type StepRecord, train, type TrainState } from '../models/clip/train.ts';
 import { rateAt } from '../models/schedule.ts';
 import type { SettleProgress } from '../models/settle.ts';
+import { leaveOut } from './pair-ids.ts';
 import { readyPairs } from './pairs.ts';
 import type { Progress } from './progress.ts';
 import { beginFolder, cutLog, datasetHash, logStep, readRun, runFile, type RunRecord, writeRun } from './run-folder.ts';
+import { type RunBatches, runBatches } from './train-batches.ts';
 import { runEnd } from './train-end.ts';
 import { openRunModel, type RunModel } from './train-model.ts';
 import type { TrainSettings } from './train-options.ts';
@@ -32,11 +33,7 @@ interface Run {
   readonly ids: readonly string[];
   /** `run.json` before the first step. */
   readonly record: RunRecord;
-  /** Steps of an epoch. */
-  readonly perEpoch: number;
-  readonly steps: number;
-  /** Partition of an epoch. */
-  partition(epoch: number): Partition;
+  readonly batches: RunBatches;
   readonly centre: Adapter | undefined;
   readonly progress: Progress;
 }
@@ -44,25 +41,8 @@ interface Run {
 /** Seconds between two lines of progress. */
 const QUIET = 5;
 
-/** Partitions by epoch, made once each. */
-function partitionsOf({ seed, batch, partitions }: TrainSettings, count: number): (epoch: number) => Partition {
-  const made = new Map<number, Partition>();
-  return (epoch) => {
-    const which = partitions === 0 ? epoch : epoch % partitions;
-    const found = made.get(which) ?? drawPartition(streamOf(seed, 'partition', which), count, batch);
-    made.set(which, found);
-    return found;
-  };
-}
-
-/** The partitions that training meets, each once. */
-function recorded({ settings: { epochs, partitions }, partition }: Run): Partition[] {
-  const most = partitions === 0 ? Math.max(1, epochs) : partitions;
-  return Array.from({ length: Math.min(most, Math.max(1, epochs)) }, (_, which) => partition(which));
-}
-
 /** Says now and then how far the steps are, with the time they will take. */
-function stepTeller({ progress, steps }: Run, first: number): (record: StepRecord) => void {
+function stepTeller({ progress, batches: { steps } }: Run, first: number): (record: StepRecord) => void {
   let told = -Infinity;
   let timed: { step: number; at: number } | null = null;
   return ({ step, loss, norm }) => {
@@ -91,10 +71,10 @@ const named = (error: unknown, ids: readonly string[]): unknown =>
 
 /** Steps to the end of the epochs, with their log and checkpoints. */
 async function runSteps(run: Run, state: TrainState<Adapter>): Promise<Adapter> {
-  const { settings, folder, task, perEpoch, steps, centre, ids, partition } = run;
+  const { settings, folder, task, batches, centre, ids } = run;
+  const { steps, epochOf, rows } = batches;
   const { schedule: kind, rate, warmup } = settings;
   const tell = stepTeller(run, state.step);
-  const rows = (step: number): Uint32Array => partition(Math.floor(step / perEpoch))[step % perEpoch];
   try {
     return await train({ ...task, rows }, state, {
       steps,
@@ -105,7 +85,7 @@ async function runSteps(run: Run, state: TrainState<Adapter>): Promise<Adapter> 
       rate: (step) => rateAt({ kind, rate, warmup, steps }, step),
       checkpointEvery: settings['checkpoint-every'],
       onStep: (record) => {
-        logStep(folder, { ...record, epoch: Math.floor((record.step - 1) / perEpoch) });
+        logStep(folder, { ...record, epoch: epochOf(record.step - 1) });
         tell(record);
       },
       onCheckpoint: (at) => checkpoint(run, at),
@@ -121,7 +101,7 @@ async function stateOf({
   settings,
   model,
   device,
-  steps,
+  batches: { steps },
 }: Run): Promise<Pick<Checkpoint, 'state' | 'settled'>> {
   const start = model.start();
   const path = runFile(folder, 'checkpoint');
@@ -135,7 +115,7 @@ async function stateOf({
 /** Writes the partitions, or checks that a resumed run finds its own. */
 async function recordPartitions(run: Run): Promise<void> {
   const path = runFile(run.folder, 'partitions');
-  const bytes = encodePartitions(run.ids.length, recorded(run));
+  const bytes = encodePartitions(run.ids.length, run.batches.recorded());
   if (run.settings.resume && existsSync(path)) {
     const found = readFileSync(path);
     decodePartitions(path, found);
@@ -160,18 +140,15 @@ function requireSame(folder: string, source: string, now: RunRecord, { kind }: D
 
 /** Opens dataset, model and caches. */
 async function openRun(settings: TrainSettings, folder: string, device: Device, progress: Progress): Promise<Run> {
-  const dataset = await readDataset(settings.data, settings.template);
+  const listed = await readDataset(settings.data, settings.template);
+  const { dataset, kept } = leaveOut(listed, settings.without);
   const ids = dataset.rows.map(({ id }) => id);
   if (ids.length < 2) throw new EcifError(`${dataset.source}: one pair; a contrastive loss needs two or more`);
   const sha256 = datasetHash(dataset);
-  const perEpoch = batchesOf(ids.length, settings.batch);
-  if (ids.length < 2 * perEpoch) {
-    const odd = `${ids.length} pairs in batches of ${settings.batch} leave a batch of one, which has no loss`;
-    throw new EcifError(`${dataset.source}: ${odd}; give a larger --batch`);
-  }
+  const batches = runBatches(dataset.source, settings, listed.rows.length, kept);
+  const { perEpoch } = batches;
   const model = await openRunModel(settings, device);
-  const steps = perEpoch * settings.epochs;
-  const record = firstRecord({ settings, ids, sha256, device, model, perEpoch, steps });
+  const record = firstRecord({ settings, ids, sha256, device, model, batches });
   if (settings.resume) requireSame(folder, dataset.source, record, device);
   else {
     beginFolder(folder);
@@ -181,8 +158,7 @@ async function openRun(settings: TrainSettings, folder: string, device: Device, 
   progress.line(`${ids.length} pairs, ${perEpoch} ${perEpoch === 1 ? 'batch' : 'batches'} an epoch, on ${device.name}`);
   const task = await model.task(pairs, `${folder}/frozen.tmp`, progress);
   return {
-    ...{ settings, folder, device, model, task, ids, perEpoch, steps, record, progress },
-    partition: partitionsOf(settings, ids.length),
+    ...{ settings, folder, device, model, task, ids, batches, record, progress },
     centre: settings.toward === 'start' ? model.start() : undefined,
   };
 }
@@ -194,9 +170,8 @@ function firstRecord({
   sha256,
   device,
   model,
-  perEpoch,
-  steps,
-}: Pick<Run, 'settings' | 'ids' | 'device' | 'model' | 'perEpoch' | 'steps'> & { readonly sha256: string }): RunRecord {
+  batches: { steps, perEpoch },
+}: Pick<Run, 'settings' | 'ids' | 'device' | 'model' | 'batches'> & { readonly sha256: string }): RunRecord {
   return {
     status: 'running',
     options: { ...settings, resume: false },
@@ -232,12 +207,13 @@ export async function runTraining(settings: TrainSettings, device: Device, progr
   }
   const run = await openRun(settings, folder, device, progress);
   const { record } = run;
+  const { steps, recorded } = run.batches;
   try {
     await recordPartitions(run);
     const { state, settled } = await stateOf(run);
     writeRun(folder, record);
     cutLog(folder, state.step);
-    if (state.step > 0) progress.line(`resumed after step ${state.step} of ${run.steps}`);
+    if (state.step > 0) progress.line(`resumed after step ${state.step} of ${steps}`);
     if (settled !== undefined) {
       progress.line(`resumed after ${settled.lbfgs} L-BFGS iterations and ${settled.newton} Newton steps`);
     }
@@ -245,8 +221,8 @@ export async function runTraining(settings: TrainSettings, device: Device, progr
     const trained = await runSteps(run, state);
     const middle = performance.now();
     const end = {
-      ...{ ...run, partitions: recorded(run), settled },
-      checkpoint: (at: Adapter, reached: SettleProgress) => checkpoint(run, { step: run.steps, theta: at }, reached),
+      ...{ ...run, steps, partitions: recorded(), settled },
+      checkpoint: (at: Adapter, reached: SettleProgress) => checkpoint(run, { step: steps, theta: at }, reached),
     };
     const { theta, norms } = await runEnd(end, trained).catch((error: unknown) => {
       throw named(error, run.ids);
@@ -256,7 +232,7 @@ export async function runTraining(settings: TrainSettings, device: Device, progr
     await run.model.save(theta, folder);
     const notes = { what: 'trained parameters, and what L2 pulls to, in the precision of the device' };
     const centre = run.centre ?? null;
-    await saveCheckpoint(runFile(folder, 'theta'), { state: { step: run.steps, theta }, centre, notes });
+    await saveCheckpoint(runFile(folder, 'theta'), { state: { step: steps, theta }, centre, notes });
     const done: RunRecord = { ...record, status: 'done', parameters, norms, seconds, resumedAt: state.step };
     writeRun(folder, done);
     disposeTree(theta);
