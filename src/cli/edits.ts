@@ -125,10 +125,12 @@ export interface FolderToBe {
  */
 export function beginWhole(folder: string): FolderToBe {
   if (existsSync(folder)) throw new UsageError(`${folder}: is there already; give another --out`);
-  const part = join(dirname(folder), `.${basename(folder)}.part`);
+  const parent = dirname(resolve(folder));
+  const part = join(parent, `.${basename(folder)}.part`);
   try {
     rmSync(part, { recursive: true, force: true });
-    mkdirSync(part, { recursive: true });
+    if (!existsSync(parent)) mkdirSync(parent);
+    mkdirSync(part);
   } catch (error) {
     throw unwritable(folder, error);
   }
