@@ -532,7 +532,7 @@ describe('a run folder', () => {
     const pairs = join(home, 'pairs.csv');
     writeFileSync(pairs, `id,image,caption\n${ids.map((id) => `${id},${id}.png,x`).join('\n')}`);
     const sha256 = datasetHash(await readDataset(pairs));
-    const run = { ...FINDINGS.run, options: { data: pairs }, dataset: { pairs: ids.length, sha256 } };
+    const run = { ...FINDINGS.run, options: { data: pairs }, dataset: { pairs: ids.length, sha256, dropped: null } };
     writeFindings(home, { ...FINDINGS, run, trace: null });
     const { code, stdout, stderr } = await runCli(['report', home, '--json']);
     expect([code, stderr]).toEqual([0, '']);

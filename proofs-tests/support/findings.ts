@@ -61,7 +61,7 @@ const madeBy = (command: string, seconds: number): MadeBy => ({
 const RUN: TrainedRun = {
   status: 'done',
   options: { data: 'pairs.csv', model: 'models/small-clip', out: 'run', epochs: 20, l2: 30, 'to-stationarity': 0.01 },
-  dataset: { pairs: 1200, sha256: '5d41402abc4b2a76b9719d911017c592' },
+  dataset: { pairs: 1200, sha256: '5d41402abc4b2a76b9719d911017c592', dropped: null },
   device: 'webgpu (float32, llvmpipe)',
   versions: { ecif: '0.1.0', node: 'v20.0.0', webgpu: '0.6.2', sharp: null },
   steps: 380,
@@ -184,6 +184,7 @@ const removalOf = (verified: boolean): RemovalRecord => ({
   ...madeBy('remove', 11.8),
   ...{ run: 'run', removed: Array.from({ length: 15 }, (_, i) => nameOf(i + 1)), rung: 'Newton' },
   ...{ curvature: 'Hessian, cg with EK-FAC', gradient: { before: 3.21, after: 0.0412 }, moved: 0.377 },
+  ...{ editSeconds: 11.8, notes: ['2 batches keep one pair, whose loss is 0'], signature: 'a1b2' },
   measures: { before: measuresOf(2.911, 0.311), predictedLoss: 2.72, edited: measuresOf(2.743, 0.347) },
   retrained: verified
     ? {

@@ -12,16 +12,21 @@ import { truthText } from '../data/truth.ts';
 import { streamOf } from '../models/clip/train-streams.ts';
 import type { ReadSettings } from './data-options.ts';
 import { readText } from './files.ts';
+import { leaveOut } from './pair-ids.ts';
 import type { Progress } from './progress.ts';
 import type { TrainSettings } from './train-options.ts';
 
 /** What is asked of pairs; only training chooses among them and makes some wrong. */
 export type PairSettings = ReadSettings &
-  Partial<Pick<TrainSettings, 'shots' | 'noise' | 'noise-kind' | 'noise-labels'>>;
+  Partial<Pick<TrainSettings, 'shots' | 'noise' | 'noise-kind' | 'noise-labels' | 'without'>>;
 
 /** Pairs that settings ask for. */
 export interface AskedPairs {
   readonly dataset: Dataset;
+  /** Its pairs and those that `--without` leaves out: batches are drawn of all of them. */
+  readonly listed: readonly DatasetRow[];
+  /** Places of the dataset's pairs among them; null where none is left out. */
+  readonly kept: Uint32Array | null;
   /** Ids of pairs left out because their pictures are bad. */
   readonly dropped: readonly string[];
   /** What was made wrong: the text of `truth.csv`, and how many; null where nothing was asked for. */
@@ -112,9 +117,12 @@ export async function openPairs(
   const asked = { ...all, rows: some.map((row) => all.rows[row]) };
   const dropped = before ?? (settings['bad-images'] === 'skip' ? await badPictures(asked, progress) : []);
   const out = new Set(dropped);
-  const kept = some.filter((row) => !out.has(all.rows[row].id));
-  if (kept.length === 0) throw new EcifError(`${data}: no pair is left; check the pictures`);
-  const good = kept.map((row) => all.rows[row]);
-  const { rows, truth } = withNoise(settings, good, labels === null ? null : kept.map((row) => labels[row]));
-  return { dataset: { ...all, rows }, dropped, truth };
+  const good = some.filter((row) => !out.has(all.rows[row].id));
+  if (good.length === 0) throw new EcifError(`${data}: no pair is left; check the pictures`);
+  const { rows, truth } = withNoise(
+    settings,
+    good.map((row) => all.rows[row]),
+    labels === null ? null : good.map((row) => labels[row]),
+  );
+  return { ...leaveOut({ ...all, rows }, settings.without), listed: rows, dropped, truth };
 }

@@ -8,6 +8,7 @@ import { defineCommand } from './command.ts';
 import { DATA_HELP, READ_OPTIONS } from './data-options.ts';
 import { openPairs } from './data-run.ts';
 import { withDevice } from './devices.ts';
+import { adapterFolder } from './edits.ts';
 import { evaluatePairs, type Evaluation, openEmbedder } from './evaluate-run.ts';
 import { percent, table } from './format.ts';
 import { readyPairs } from './pairs.ts';
@@ -45,7 +46,11 @@ export const evaluate = defineCommand({
   example: 'ecif evaluate pairs.csv --model clip-vit-base-patch32 --adapter run',
   options: {
     model: { kind: 'text', label: 'DIR', help: 'CLIP folder' },
-    adapter: { kind: 'text', label: 'DIR', help: 'PEFT adapter or run folder' },
+    adapter: {
+      kind: 'text',
+      label: 'DIR',
+      help: 'PEFT adapter, folder of an edit, or run folder, of which the edit in force',
+    },
     ...READ_OPTIONS,
     templates: {
       ...READ_OPTIONS.templates,
@@ -65,7 +70,7 @@ export const evaluate = defineCommand({
       if (model === undefined) throw new UsageError('evaluate: no model; give --model DIR');
       const prompts = settings.templates.split('|');
       const { dataset, dropped } = await openPairs({ ...settings, templates: prompts[0], data }, progress);
-      const embedder = await openEmbedder(model, adapter, device);
+      const embedder = await openEmbedder(model, adapter === undefined ? undefined : adapterFolder(adapter), device);
       const pairs = await readyPairs(embedder, dataset, megabytes * 2 ** 20);
       const json = { ...(await evaluatePairs(embedder, pairs, prompts, progress)), dropped };
       return { json, text: describe(json), ok: true };

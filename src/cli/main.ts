@@ -16,6 +16,7 @@ import { ladder } from './ladder.ts';
 import { merge } from './merge.ts';
 import { profile } from './profile.ts';
 import { progressOn } from './progress.ts';
+import { remove } from './remove.ts';
 import { report } from './report.ts';
 import { score } from './score.ts';
 import { nearest } from './suggest.ts';
@@ -30,6 +31,7 @@ const COMMANDS: readonly Command[] = [
   evaluate,
   score,
   merge,
+  remove,
   report,
   compare,
   verify,

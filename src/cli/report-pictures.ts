@@ -1,14 +1,16 @@
 // Small pictures of the pairs of a run and of its queries, made from the datasets they came from.
 
-import { pictureOf, readDataset } from '../data/dataset.node.ts';
 import type { Dataset, DatasetRow } from '../data/dataset.ts';
 import { openDecoder } from '../data/images.node.ts';
 import type { Findings, Options } from '../report/findings.ts';
 import type { PictureOf } from '../report/pieces.ts';
 import type { ThumbnailOf } from '../report/workflow-report.ts';
 import { oneLine } from '../array/messages.ts';
+import type { OptionValue } from './args.ts';
+import { type PairSettings, openPairs } from './data-run.ts';
 import type { Progress } from './progress.ts';
 import { datasetHash } from './run-folder.ts';
+import { settingsOfRun } from './train-options.ts';
 
 /** Pixels of the longer side. */
 const SIDE = 96;
@@ -26,7 +28,7 @@ async function makerOf(dataset: Dataset): Promise<Maker> {
   return async (id) => {
     const row = rows.get(id);
     if (row === undefined) return null;
-    const { data, width, height, channels } = await decode(await pictureOf(dataset, row));
+    const { data, width, height, channels } = await decode(await dataset.picture(row));
     const small = sharp(data, { raw: { width, height, channels } }).resize(SIDE, SIDE, {
       fit: 'inside',
       withoutEnlargement: true,
@@ -34,10 +36,6 @@ async function makerOf(dataset: Dataset): Promise<Maker> {
     return `data:image/webp;base64,${(await small.webp({ quality: 76 }).toBuffer()).toString('base64')}`;
   };
 }
-
-/** Text of an option, the first of some names that has one. */
-const textOption = (options: Options | undefined, names: readonly string[]): string | null =>
-  names.map((name) => options?.[name]).find((value): value is string => typeof value === 'string') ?? null;
 
 /**
  * Gives small pictures of training pairs and of queries; one that cannot be read is left out, and said.
@@ -48,21 +46,24 @@ export async function openThumbnails(
   progress: Progress,
 ): Promise<{ thumbnail: ThumbnailOf; counts: { shown: number; unreadable: number } }> {
   const counts = { shown: 0, unreadable: 0 };
-  const template = textOption(run.options, ['template']) ?? undefined;
-  const opened = async (path: string | null, sha256?: string): Promise<Maker> => {
-    if (path === null) return NONE;
+  const settings = settingsOfRun(run.options as Readonly<Record<string, OptionValue>>);
+  const opened = async (asked: PairSettings | null, dropped: readonly string[], sha256?: string): Promise<Maker> => {
+    if (asked === null) return NONE;
     try {
-      const dataset = await readDataset(path, template);
+      const { dataset } = await openPairs(asked, progress, dropped);
       if (sha256 === undefined || sha256 === datasetHash(dataset)) return await makerOf(dataset);
-      progress.line(`${oneLine(path)}: other pairs than the run was trained on; no pictures of them are shown`);
+      progress.line(`${oneLine(asked.data)}: other pairs than the run was trained on; no pictures of them are shown`);
     } catch (error) {
-      progress.line(`no pictures of ${oneLine(path)}: ${oneLine((error as Error).message)}`);
+      progress.line(`no pictures of ${oneLine(asked.data)}: ${oneLine((error as Error).message)}`);
     }
     return NONE;
   };
+  const { templates, 'class-names': names, 'bad-images': bad, seed } = settings;
+  const { queries, split = 'auto', format = 'auto' } = (trace?.options ?? {}) as Partial<PairSettings> & Options;
+  const asked = { templates, 'class-names': names, 'bad-images': bad, limit: 0, seed };
   const makers: Record<PictureOf, Maker> = {
-    training: await opened(textOption(run.options, ['data']), run.dataset.sha256),
-    query: await opened(textOption(trace?.options, ['queries', 'validation', 'data'])),
+    training: await opened(settings, run.dataset.dropped ?? [], run.dataset.sha256),
+    query: await opened(typeof queries === 'string' ? { ...asked, data: queries, split, format } : null, []),
   };
   const thumbnail: ThumbnailOf = async (id, of) => {
     const made = await makers[of](id).catch(() => null);

@@ -37,7 +37,7 @@ const norms = objectOf<NonNullable<TrainedRun['norms']>>({
 /** `run.json` */
 export const trainedRun: Check<TrainedRun> = objectOf<TrainedRun>({
   ...{ status: text, options: anything, device: text },
-  dataset: objectOf({ pairs: count, sha256: text }),
+  dataset: objectOf({ pairs: count, sha256: text, dropped: orNull(listOf(text)) }),
   ...{ versions: orNull(anything), steps: orNull(count), parameters: orNull(count) },
   ...{ norms: orNull(norms), seconds: orNull(objectOf({ steps: number, end: number })) },
 });
@@ -136,6 +136,7 @@ const modelMeasures = objectOf<ModelMeasures>({ loss: number, r1: number, r5: nu
 /** `removal.json` */
 export const removalRecord: Check<RemovalRecord> = objectOf<RemovalRecord>({
   ...{ ...MADE, run: text, removed: listOf(pairName), rung: text, curvature: text, moved: number },
+  ...{ editSeconds: number, notes: listOf(text), signature: text },
   gradient: objectOf({ before: number, after: number }),
   measures: orNull(objectOf({ before: modelMeasures, predictedLoss: number, edited: modelMeasures })),
   retrained: orNull(

@@ -14,11 +14,18 @@ import type { StreamedLoss } from '../models/streamed.ts';
 import type { OptionValues } from './args.ts';
 import type { PART_OPTIONS } from './data-options.ts';
 import { openPairs } from './data-run.ts';
-import { readyPairs } from './pairs.ts';
+import { type ReadyPairs, readyPairs } from './pairs.ts';
 import type { Progress } from './progress.ts';
 import { datasetHash, readRun, runFile } from './run-folder.ts';
 import { openRunModel, type RunModel } from './train-model.ts';
 import { settingsOfRun, type TrainSettings } from './train-options.ts';
+
+/** Pairs that a run is judged by. */
+export interface EvaluationPairs {
+  readonly dataset: Dataset;
+  readonly pairs: ReadyPairs;
+  readonly loss: StreamedLoss<Adapter, unknown>;
+}
 
 /** A trained run. */
 export interface OpenedRun {
@@ -26,13 +33,15 @@ export interface OpenedRun {
   readonly model: RunModel;
   readonly dataset: Dataset;
   readonly theta: Adapter;
+  /** Steps of the optimizer that led to θ̂. */
+  readonly steps: number;
   readonly loss: StreamedLoss<Adapter, unknown>;
-  /** The objective of other pairs, without L2, in batches as large as those of training. */
+  /** The objective of other pairs, listed somewhere or at hand, without L2, in batches as large as those of training. */
   evaluation(
-    data: string,
+    data: string | Dataset,
     part: OptionValues<typeof PART_OPTIONS>,
     seed: number,
-  ): Promise<{ dataset: Dataset; dropped: readonly string[]; loss: StreamedLoss<Adapter, unknown> }>;
+  ): Promise<EvaluationPairs & { readonly dropped: readonly string[] }>;
   close(): void;
 }
 
@@ -80,11 +89,11 @@ export async function openTrained(
     const ready = await readyPairs(model, pairs, cache * 2 ** 20);
     const task = await model.task(ready, `${folder}/${name}.tmp`, progress);
     closers.push(() => task.close());
-    return task;
+    return { task, ready };
   };
-  const task = await taskOf(dataset, 'frozen-score');
+  const { task } = await taskOf(dataset, 'frozen-score');
   return {
-    ...{ settings, model, dataset, theta: state.theta },
+    ...{ settings, model, dataset, theta: state.theta, steps: state.step },
     loss: {
       model: task.still,
       partitions:
@@ -98,14 +107,16 @@ export async function openTrained(
     evaluation: async (data, { split, format }, from) => {
       const { templates, 'class-names': names, 'bad-images': bad } = settings;
       const asked = { templates, 'class-names': names, 'bad-images': bad, limit: 0, seed: settings.seed };
-      const { dataset: other, dropped } = await openPairs({ data, split, format, ...asked }, progress);
+      const { dataset: other, dropped } =
+        typeof data === 'string'
+          ? await openPairs({ data, split, format, ...asked }, progress)
+          : { dataset: data, dropped: [] };
       if (other.rows.length < 2) throw new EcifError(`${other.source}: one pair; a contrastive loss needs two or more`);
-      const evaluated = await taskOf(other, 'frozen-validation');
-      const batches = drawn('random', other, settings.batch, from, 1);
+      const { task: evaluated, ready } = await taskOf(other, 'frozen-validation');
       const { still, plain } = evaluated;
+      const batches = drawn('random', other, settings.batch, from, 1);
       return {
-        dataset: other,
-        dropped,
+        ...{ dataset: other, dropped, pairs: ready },
         loss: { model: still, partitions: batches, batch: (rows) => plain(rows), l2: 0 },
       };
     },

@@ -17,6 +17,41 @@ export const SOLVERS = [
   'logra',
 ] as const;
 
+/** How the curvature of a run is inverted. */
+export const SOLVER_OPTIONS = {
+  solver: { kind: 'choice', choices: SOLVERS, default: 'cg', help: 'how the curvature is inverted' },
+  curvature: {
+    kind: 'choice',
+    choices: ['auto', 'hessian', 'gauss-newton'],
+    default: 'auto',
+    help: 'auto: the Hessian where it is positive definite, else Gauss-Newton',
+  },
+  damping: { kind: 'number', least: 0, default: 0, help: 'added to the curvature beyond δ' },
+  tolerance: { kind: 'number', least: 1e-12, default: 1e-3, help: 'relative residual of cg and minres' },
+  'max-iterations': { kind: 'number', whole: true, least: 1, default: 1000, help: 'iterations of a solve at most' },
+  preconditioner: { kind: 'choice', choices: ['ekfac', 'none'], default: 'ekfac', help: 'of cg' },
+  rank: {
+    kind: 'number',
+    whole: true,
+    least: 1,
+    default: 32,
+    help: 'vectors of lanczos; side of each logra projection',
+  },
+} as const satisfies OptionSpecs;
+
+/** What every question to a run may say besides. */
+export const COMMON_OPTIONS = {
+  seed: {
+    kind: 'number',
+    whole: true,
+    least: 0,
+    most: 2 ** 32 - 1,
+    default: 0,
+    help: 'of partitions, draws and probes',
+  },
+  'cache-mb': { kind: 'number', least: 0, default: 2048, help: 'memory for pictures and frozen layers' },
+} as const satisfies OptionSpecs;
+
 /** Every option of the command; split and format are of the validation pairs. */
 export const SCORE_OPTIONS = {
   validation: { kind: 'text', label: 'DATA', help: 'pairs whose loss the scores are about' },
@@ -38,24 +73,7 @@ export const SCORE_OPTIONS = {
     default: 'corrected',
     help: 'how negatives count: to first order, exactly, or as the paper prints it',
   },
-  solver: { kind: 'choice', choices: SOLVERS, default: 'cg', help: 'how the curvature is inverted' },
-  curvature: {
-    kind: 'choice',
-    choices: ['auto', 'hessian', 'gauss-newton'],
-    default: 'auto',
-    help: 'auto: the Hessian where it is positive definite, else Gauss-Newton',
-  },
-  damping: { kind: 'number', least: 0, default: 0, help: 'added to the curvature beyond δ' },
-  tolerance: { kind: 'number', least: 1e-12, default: 1e-3, help: 'relative residual of cg and minres' },
-  'max-iterations': { kind: 'number', whole: true, least: 1, default: 1000, help: 'iterations of a solve at most' },
-  preconditioner: { kind: 'choice', choices: ['ekfac', 'none'], default: 'ekfac', help: 'of cg' },
-  rank: {
-    kind: 'number',
-    whole: true,
-    least: 1,
-    default: 32,
-    help: 'vectors of lanczos; side of each logra projection',
-  },
+  ...SOLVER_OPTIONS,
   partitions: {
     kind: 'number',
     whole: true,
@@ -72,16 +90,20 @@ export const SCORE_OPTIONS = {
   },
   top: { kind: 'number', whole: true, least: 0, most: 1000, default: 5, help: 'pairs to print at either end' },
   shard: { kind: 'text', label: 'I/N', help: 'only part I of N, from 0; ecif merge puts the files together' },
-  seed: {
-    kind: 'number',
-    whole: true,
-    least: 0,
-    most: 2 ** 32 - 1,
-    default: 0,
-    help: 'of partitions, draws and probes',
-  },
-  'cache-mb': { kind: 'number', least: 0, default: 2048, help: 'memory for pictures and frozen layers' },
+  ...COMMON_OPTIONS,
 } as const satisfies OptionSpecs;
 
 /** Their values. */
 export type ScoreSettings = OptionValues<typeof SCORE_OPTIONS>;
+
+/** What a solver is chosen by. */
+export type SolverSettings = OptionValues<typeof SOLVER_OPTIONS> & Pick<ScoreSettings, 'seed'>;
+
+/** Those of some settings that a solver is chosen by. */
+export const solverSettings = (settings: SolverSettings): SolverSettings =>
+  Object.fromEntries(
+    [...(Object.keys(SOLVER_OPTIONS) as (keyof SolverSettings)[]), 'seed' as const].map((name) => [
+      name,
+      settings[name],
+    ]),
+  ) as unknown as SolverSettings;

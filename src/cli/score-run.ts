@@ -65,17 +65,20 @@ function targetsOf({ rows, source }: Dataset, which: ScoreSettings['targets']): 
   return Array.from(classes, ([name, members]) => ({ name, rows: members }));
 }
 
-/** Tells one question from another: settings that matter, parameters, pairs, batches, device. */
-function signatureOf(
+/**
+ * Tells one question about a run from another: settings that matter, parameters, pairs, batches, device.
+ * @param evaluation pairs that the question is about, null where it is about none
+ */
+export function signatureOf(
   folder: string,
   run: OpenedRun,
-  evaluation: Dataset,
-  settings: ScoreSettings,
+  evaluation: Dataset | null,
+  asked: Readonly<Record<string, unknown>>,
   device: Device,
 ): string {
-  const { out: _out, shard: _shard, top: _top, 'cache-mb': _cache, ...asked } = settings;
+  const judged = evaluation === null ? null : datasetHash(evaluation);
   return createHash('sha256')
-    .update(JSON.stringify([asked, ownVersion(), device.name, datasetHash(run.dataset), datasetHash(evaluation)]))
+    .update(JSON.stringify([asked, ownVersion(), device.name, datasetHash(run.dataset), judged]))
     .update(readFileSync(runFile(folder, 'theta')))
     .update(encodePartitions(run.dataset.rows.length, run.loss.partitions))
     .digest('hex');
@@ -175,7 +178,8 @@ export async function runScoring(
     const { norm } = await gradientNorm(run.loss, run.theta);
     const targets = await targetGradients(evaluation.loss, run.theta, targetsOf(evaluation.dataset, settings.targets));
     const probes = drawProbes(run.theta, count, seed);
-    const signature = signatureOf(folder, run, evaluation.dataset, settings, device);
+    const { out: _out, shard: _shard, top: _top, 'cache-mb': _cache, ...asked } = settings;
+    const signature = signatureOf(folder, run, evaluation.dataset, asked, device);
     const right = [...targets.map(({ gradient }) => gradient), ...probes];
     const place = { settings, folder: join(folder, 'solutions'), signature: signature.slice(0, 16) };
     const solutions = await solveAll(run.loss, run.theta, right, place, progress);

@@ -25,7 +25,7 @@ import type { Adapter } from '../models/clip/lora.ts';
 import { loadTrees, saveTrees } from '../models/clip/tree-file.node.ts';
 import type { StreamedLoss } from '../models/streamed.ts';
 import type { Progress } from './progress.ts';
-import type { ScoreSettings } from './score-options.ts';
+import type { SolverSettings } from './score-options.ts';
 
 type Loss = StreamedLoss<Adapter, unknown>;
 
@@ -43,20 +43,37 @@ interface Interruptible {
   ekfac(): Promise<Decomposition<Adapter>>;
 }
 
+/** Iterations before the time that is left is guessed. */
+const GUESSED_AFTER = 5;
+
+/** Words for the time that a solve will take if its residual goes on falling as it did, from its first iteration. */
+function timeLeft(tolerance: number): (iteration: number, residual: number) => string {
+  let first: { iteration: number; residual: number; at: number } | null = null;
+  return (iteration, residual) => {
+    const at = performance.now();
+    if (first === null || iteration <= first.iteration) first = { iteration, residual, at };
+    const gained = Math.log(first.residual / residual);
+    if (iteration - first.iteration < GUESSED_AFTER || !(gained > 0)) return '';
+    const seconds = ((at - first.at) / 1000 / gained) * Math.max(0, Math.log(residual / tolerance));
+    return `  about ${Math.ceil(seconds)} s left`;
+  };
+}
+
 /** The solver that the settings name. */
 async function openSolver(
   loss: Loss,
   theta: Adapter,
-  settings: ScoreSettings,
+  settings: SolverSettings,
   { resume, onState, ekfac }: Interruptible,
   progress: Progress,
 ): Promise<Opened> {
   const { damping, seed, rank, tolerance, 'max-iterations': maxIterations } = settings;
+  const left = timeLeft(tolerance);
   const kind = settings.curvature === 'auto' ? 'gauss-newton' : settings.curvature;
   const iterative = {
     ...{ damping, tolerance, maxIterations },
     onIteration: (i: number, residual: number) =>
-      progress.status(`${settings.solver} ${i}  residual ${residual.toExponential(2)}`),
+      progress.status(`${settings.solver} ${i}  residual ${residual.toExponential(2)}${left(i, residual)}`),
   };
   const decomposed = async (made: ReturnType<typeof denseOf<Adapter, unknown>>): Promise<Opened> => {
     const decomposition = await made;
@@ -98,6 +115,34 @@ async function openSolver(
       };
     }
   }
+}
+
+/** A solver for solves that are not kept. */
+export async function solverAt(
+  loss: Loss,
+  theta: Adapter,
+  settings: SolverSettings,
+  progress: Progress,
+): Promise<RecordedSolver<Adapter>> {
+  let preconditioner: Decomposition<Adapter> | null = null;
+  const once: Interruptible = {
+    resume: undefined,
+    onState: () => Promise.resolve(),
+    ekfac: async () => (preconditioner ??= await ekfacOf(loss, theta, { seed: settings.seed })),
+  };
+  const { solver, close } = await openSolver(loss, theta, settings, once, progress);
+  return {
+    get about() {
+      return solver.about;
+    },
+    ...(solver.accuracy === undefined ? {} : { accuracy: solver.accuracy }),
+    solve: (b) => solver.solve(b),
+    dispose: () => {
+      solver.dispose();
+      close();
+      preconditioner?.dispose();
+    },
+  };
 }
 
 /** Solutions, and how they were found. */
@@ -158,7 +203,7 @@ export async function solveAll(
   loss: Loss,
   theta: Adapter,
   right: readonly Adapter[],
-  { settings, folder, signature }: { settings: ScoreSettings; folder: string; signature: string },
+  { settings, folder, signature }: { settings: SolverSettings; folder: string; signature: string },
   progress: Progress,
 ): Promise<Solutions> {
   mkdirSync(folder, { recursive: true });

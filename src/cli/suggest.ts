@@ -20,7 +20,8 @@ export function editDistance(a: string, b: string): number {
 export function nearest(word: string, candidates: readonly string[]): string | null {
   let [best, distance] = [null as string | null, Math.max(2, Math.floor(word.length / 3)) + 1];
   for (const candidate of candidates) {
-    const d = editDistance(word.toLowerCase(), candidate);
+    if (Math.abs(candidate.length - word.length) >= distance) continue;
+    const d = editDistance(word.toLowerCase(), candidate.toLowerCase());
     if (d < distance) [best, distance] = [candidate, d];
   }
   return best;

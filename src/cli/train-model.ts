@@ -7,6 +7,7 @@ import { EcifError } from '../array/errors.ts';
 import { keep, tensor } from '../autodiff/tensor.ts';
 import { hashOfFile } from '../data/score-files.node.ts';
 import type { Device } from '../device/open.ts';
+import { clipModel } from '../models/clip/clip.ts';
 import { parseClipConfig } from '../models/clip/config-parse.ts';
 import { fileFolder } from '../models/clip/files.node.ts';
 import { allWeights, clipOfWeights } from '../models/clip/full.ts';
@@ -17,6 +18,7 @@ import { type Adapter, initLora } from '../models/clip/lora.ts';
 import { streamOf } from '../models/clip/train-streams.ts';
 import { initClip } from '../models/clip/weights-init.ts';
 import { clipTensors, loadClip } from '../models/clip/weights.ts';
+import type { Embedder } from './evaluate-run.ts';
 import { readText } from './files.ts';
 import type { ClipInputs, ReadyPairs } from './pairs.ts';
 import type { Progress } from './progress.ts';
@@ -33,6 +35,8 @@ export interface RunModel extends ClipInputs {
   /** Parameters before the first step; new tensors at every call. */
   start(): Adapter;
   task(pairs: ReadyPairs, cacheFile: string, progress: Progress): Promise<RunTask>;
+  /** The model at some parameters, ready to embed. */
+  embedder(theta: Adapter): Promise<Embedder>;
   /** Writes the trained model or adapter to a folder. */
   save(theta: Adapter, folder: string): Promise<void>;
 }
@@ -62,6 +66,7 @@ async function adapted(path: string, device: Device, settings: TrainSettings): P
       weights: await hashOfWeights(path),
       start: () => keep({ ...initLora(config, lora, device, streamOf(settings.seed, 'init')), ...scale() }),
       task: (pairs, file, progress) => loraTask(clip, lora, pairs, settings, file, progress),
+      embedder: (theta) => Promise.resolve({ config, preprocess, tokenizer, model: clipModel(clip, lora), theta }),
       save: (theta, out) => saveAdapter(out, peftConfig(lora, path), adapterTensors(theta)),
     };
   } finally {
@@ -80,12 +85,14 @@ async function fresh(path: string, device: Device, settings: TrainSettings): Pro
       const sizes = `${tokenizer.size} tokens beside it, vocab_size ${config.text.vocabulary}`;
       throw new EcifError(`${path}: ${sizes}; give a tokenizer and a configuration that fit`);
     }
+    const inputs = { config, tokenizer, preprocess: await readPreprocess(folder, config.vision.imageSize) };
     return {
-      ...{ config, tokenizer, preprocess: await readPreprocess(folder, config.vision.imageSize) },
+      ...inputs,
       what: { kind: 'all weights', config: path },
       weights: createHash('sha256').update(text).digest('hex'),
       start: () => allWeights(initClip(config, device, streamOf(settings.seed, 'init'))),
       task: (pairs) => Promise.resolve(fullTask(pairs, device, settings)),
+      embedder: async (theta) => ({ ...inputs, model: clipModel(await clipOfWeights(config, theta)), theta: {} }),
       save: async (theta, out) => {
         await saveClip(out, JSON.parse(text), clipTensors(await clipOfWeights(config, theta)));
         copyInputs(path, out);

@@ -35,6 +35,11 @@ const MODEL_OPTIONS = {
   },
   out: { kind: 'text', label: 'DIR', help: 'run folder to write' },
   resume: { kind: 'flag', help: 'go on with the run in --out, with the options it was begun with' },
+  without: {
+    kind: 'text',
+    label: 'FILE',
+    help: 'ids to leave out of the batches, one a line or a JSON array in a .json file; the batches stay those of all pairs',
+  },
   ...LORA_OPTIONS,
   temperature: { kind: 'flag', help: 'train the temperature with the adapter' },
 } as const satisfies OptionSpecs;

@@ -3,7 +3,6 @@
 import { existsSync } from 'node:fs';
 import { EcifError } from '../array/errors.ts';
 import { disposeTree } from '../autodiff/tensor.ts';
-import { batchesOf, type Partition } from '../data/partitions.ts';
 import type { Device } from '../device/open.ts';
 import type { Adapter } from '../models/clip/lora.ts';
 import { type Checkpoint, countOf, loadCheckpoint, saveCheckpoint } from '../models/clip/train-checkpoint.node.ts';
@@ -15,10 +14,11 @@ import { writeText } from './files.ts';
 import { readyPairs } from './pairs.ts';
 import type { Progress } from './progress.ts';
 import { beginFolder, cutLog, datasetHash, logStep, readRun, runFile, type RunRecord, writeRun } from './run-folder.ts';
+import { type RunBatches, runBatches } from './train-batches.ts';
 import { runEnd } from './train-end.ts';
 import { openRunModel, type RunModel } from './train-model.ts';
 import type { TrainSettings } from './train-options.ts';
-import { crowdText, partitionsOf, recorded, recordPartitions } from './train-partitions.ts';
+import { crowdText, recordPartitions } from './train-partitions.ts';
 import type { RunTask } from './train-task.ts';
 import { ownVersion, packageVersion } from './versions.ts';
 
@@ -32,11 +32,7 @@ interface Run {
   readonly ids: readonly string[];
   /** `run.json` before the first step. */
   readonly record: RunRecord;
-  /** Steps of an epoch. */
-  readonly perEpoch: number;
-  readonly steps: number;
-  /** Partition of an epoch. */
-  partition(epoch: number): Partition;
+  readonly batches: RunBatches;
   readonly centre: Adapter | undefined;
   readonly progress: Progress;
 }
@@ -45,7 +41,7 @@ interface Run {
 const QUIET = 5;
 
 /** Says now and then how far the steps are, with the time they will take. */
-function stepTeller({ progress, steps }: Run, first: number): (record: StepRecord) => void {
+function stepTeller({ progress, batches: { steps } }: Run, first: number): (record: StepRecord) => void {
   let told = -Infinity;
   let timed: { step: number; at: number } | null = null;
   return ({ step, loss, norm }) => {
@@ -74,10 +70,10 @@ const named = (error: unknown, ids: readonly string[]): unknown =>
 
 /** Steps to the end of the epochs, with their log and checkpoints. */
 async function runSteps(run: Run, state: TrainState<Adapter>): Promise<Adapter> {
-  const { settings, folder, task, perEpoch, steps, centre, ids, partition } = run;
+  const { settings, folder, task, batches, centre, ids } = run;
+  const { steps, epochOf, rows } = batches;
   const { schedule: kind, rate, warmup } = settings;
   const tell = stepTeller(run, state.step);
-  const rows = (step: number): Uint32Array => partition(Math.floor(step / perEpoch))[step % perEpoch];
   try {
     return await train({ ...task, rows }, state, {
       steps,
@@ -88,7 +84,7 @@ async function runSteps(run: Run, state: TrainState<Adapter>): Promise<Adapter> 
       rate: (step) => rateAt({ kind, rate, warmup, steps }, step),
       checkpointEvery: settings['checkpoint-every'],
       onStep: (record) => {
-        logStep(folder, { ...record, epoch: Math.floor((record.step - 1) / perEpoch) });
+        logStep(folder, { ...record, epoch: epochOf(record.step - 1) });
         tell(record);
       },
       onCheckpoint: (at) => checkpoint(run, at),
@@ -104,7 +100,7 @@ async function stateOf({
   settings,
   model,
   device,
-  steps,
+  batches: { steps },
 }: Run): Promise<Pick<Checkpoint, 'state' | 'settled'>> {
   const start = model.start();
   const path = runFile(folder, 'checkpoint');
@@ -131,23 +127,19 @@ function requireSame(folder: string, source: string, now: RunRecord, { kind }: D
 /** Opens dataset, model and caches. */
 async function openRun(settings: TrainSettings, folder: string, device: Device, progress: Progress): Promise<Run> {
   const before = settings.resume ? (readRun(folder).dataset.dropped ?? []) : undefined;
-  const { dataset, dropped, truth } = await openPairs(settings, progress, before);
+  const { dataset, dropped, truth, listed, kept } = await openPairs(settings, progress, before);
   const ids = dataset.rows.map(({ id }) => id);
   if (ids.length < 2) throw new EcifError(`${dataset.source}: one pair; a contrastive loss needs two or more`);
-  const perEpoch = batchesOf(ids.length, settings.batch);
-  if (ids.length < 2 * perEpoch) {
-    const odd = `${ids.length} pairs in batches of ${settings.batch} leave a batch of one, which has no loss`;
-    throw new EcifError(`${dataset.source}: ${odd}; give a larger --batch`);
-  }
+  const batches = runBatches(dataset.source, settings, listed, kept);
+  const { perEpoch } = batches;
   const model = await openRunModel(settings, device);
-  const steps = perEpoch * settings.epochs;
-  const crowd = crowdText(settings, dataset.rows);
+  const crowd = crowdText(settings, listed);
   const about = {
     dataset: { pairs: ids.length, sha256: datasetHash(dataset), dropped },
     ...(truth === null ? {} : { noise: { swapped: truth.swapped } }),
     ...(crowd === null ? {} : { crowd }),
   };
-  const record = firstRecord({ settings, device, model, perEpoch, steps }, about);
+  const record = firstRecord({ settings, device, model, batches }, about);
   if (settings.resume) requireSame(folder, dataset.source, record, device);
   else {
     beginFolder(folder);
@@ -159,15 +151,14 @@ async function openRun(settings: TrainSettings, folder: string, device: Device, 
   progress.line(`${ids.length} pairs, ${perEpoch} ${perEpoch === 1 ? 'batch' : 'batches'} an epoch, on ${device.name}`);
   const task = await model.task(pairs, `${folder}/frozen.tmp`, progress);
   return {
-    ...{ settings, folder, device, model, task, ids, perEpoch, steps, record, progress },
-    partition: partitionsOf(settings, dataset.rows),
+    ...{ settings, folder, device, model, task, ids, batches, record, progress },
     centre: settings.toward === 'start' ? model.start() : undefined,
   };
 }
 
 /** `run.json` before the first step. */
 function firstRecord(
-  { settings, device, model, perEpoch, steps }: Pick<Run, 'settings' | 'device' | 'model' | 'perEpoch' | 'steps'>,
+  { settings, device, model, batches: { steps, perEpoch } }: Pick<Run, 'settings' | 'device' | 'model' | 'batches'>,
   pairs: Pick<RunRecord, 'dataset'>,
 ): RunRecord {
   return {
@@ -205,13 +196,14 @@ export async function runTraining(settings: TrainSettings, device: Device, progr
   }
   const run = await openRun(settings, folder, device, progress);
   const { record } = run;
+  const { steps, recorded } = run.batches;
   try {
-    const partitions = recorded(settings, run.partition);
+    const partitions = recorded();
     await recordPartitions(folder, settings.resume, run.ids.length, partitions);
     const { state, settled } = await stateOf(run);
     writeRun(folder, record);
     cutLog(folder, state.step);
-    if (state.step > 0) progress.line(`resumed after step ${state.step} of ${run.steps}`);
+    if (state.step > 0) progress.line(`resumed after step ${state.step} of ${steps}`);
     if (settled !== undefined) {
       progress.line(`resumed after ${settled.lbfgs} L-BFGS iterations and ${settled.newton} Newton steps`);
     }
@@ -219,8 +211,8 @@ export async function runTraining(settings: TrainSettings, device: Device, progr
     const trained = await runSteps(run, state);
     const middle = performance.now();
     const end = {
-      ...{ ...run, partitions, settled },
-      checkpoint: (at: Adapter, reached: SettleProgress) => checkpoint(run, { step: run.steps, theta: at }, reached),
+      ...{ ...run, steps, partitions, settled },
+      checkpoint: (at: Adapter, reached: SettleProgress) => checkpoint(run, { step: steps, theta: at }, reached),
     };
     const { theta, norms } = await runEnd(end, trained).catch((error: unknown) => {
       throw named(error, run.ids);
@@ -230,7 +222,7 @@ export async function runTraining(settings: TrainSettings, device: Device, progr
     await run.model.save(theta, folder);
     const notes = { what: 'trained parameters, and what L2 pulls to, in the precision of the device' };
     const centre = run.centre ?? null;
-    await saveCheckpoint(runFile(folder, 'theta'), { state: { step: run.steps, theta }, centre, notes });
+    await saveCheckpoint(runFile(folder, 'theta'), { state: { step: steps, theta }, centre, notes });
     const done: RunRecord = { ...record, status: 'done', parameters, norms, seconds, resumedAt: state.step };
     writeRun(folder, done);
     disposeTree(theta);

@@ -86,6 +86,40 @@ export async function touchedBatches<T, B>(
 const lostOn = (s: Tensor, positions: readonly number[], form: LostForm): Tensor =>
   form === 'positives only' ? both(pos(s, positions)) : add(both(pos(s, positions)), both(neg(s, positions, form)));
 
+/** Derivatives of what a set contributes, summed over the batches that hold some of it. */
+function overTouched<T, B>(
+  loss: StreamedLoss<T, B>,
+  theta: T,
+  rows: ReadonlySet<number>,
+  form: LostForm,
+  make: (f: (t: T) => Tensor) => T,
+): Promise<T> {
+  const touched = loss.partitions.map((batches) => batches.filter((members) => members.some((row) => rows.has(row))));
+  return sumOverBatches({ ...loss, partitions: touched }, theta, (batch, members) =>
+    make((t) => lostOn(similarities(loss.model, t, batch), positionsIn(members, rows), form)),
+  );
+}
+
+/**
+ * The first-order change of losses if pairs are removed together: the set's score, ∇(Pos + Neg)·w.
+ * @param removed rows of the pairs
+ * @param along w = H⁻¹·∇ of each loss
+ * @example const [change] = await removalScores(loss, theta, [3, 17], [await h.solve(gradVal)]);
+ */
+export async function removalScores<T, B>(
+  loss: StreamedLoss<T, B>,
+  theta: T,
+  removed: Iterable<number>,
+  along: readonly T[],
+): Promise<number[]> {
+  const space = treeSpace<T>();
+  const rows = rowSet(removed, loss.partitions);
+  const lost = await overTouched(loss, theta, rows, 'corrected', (f) => grad(f)(theta));
+  const changes = await space.dots(along.map((w) => [w, lost] as const));
+  space.release(lost);
+  return changes;
+}
+
 /** The removal of pairs from a streamed model. */
 export interface StreamedRemoval<T, B> extends Removal<T> {
   /** The loss after true removal. */
@@ -109,20 +143,12 @@ export function streamedRemoval<T, B>(
 ): StreamedRemoval<T, B> {
   const without = withoutRows(loss, removed);
   const rows = new Set(removed);
-  const touched = {
-    ...loss,
-    partitions: loss.partitions.map((batches) => batches.filter((members) => members.some((row) => rows.has(row)))),
-  };
-  const lost = (form: LostForm, make: (f: (t: T) => Tensor) => T): Promise<T> =>
-    sumOverBatches(touched, theta, (batch, members) =>
-      make((t) => lostOn(similarities(loss.model, t, batch), positionsIn(members, rows), form)),
-    );
   return {
     theta,
     space: treeSpace<T>(),
     solve: (b) => h.solve(b),
-    lostGradient: (form) => lost(form, (f) => grad(f)(theta)),
-    lostProduct: (v) => lost('exact', (f) => hvp(f, theta, v)),
+    lostGradient: (form) => overTouched(loss, theta, rows, form, (f) => grad(f)(theta)),
+    lostProduct: (v) => overTouched(loss, theta, rows, 'exact', (f) => hvp(f, theta, v)),
     without,
     newtonStep: async (at) => {
       const after = await solverAt(without, at);

@@ -18,7 +18,7 @@ import { both, neg, pos } from './terms.ts';
 type Vector = Float64Array;
 
 /** Similarities of all prepared batches, Σ B², up to which the solves are made. */
-const LARGEST = 4096;
+export const MOST_SIMILARITIES = 4096;
 
 /** Batches, prepared: their Σ B² solves serve every set of their pairs. */
 export interface BatchSolves<T> {
@@ -48,11 +48,11 @@ export async function prepareBatches<T, B>(
   const sizes = back.value.map((s) => s.size);
   const size = sizes.reduce((a, b) => a + b, 0);
   const starts = sizes.map((_, m) => sizes.slice(0, m).reduce((a, b) => a + b, 0));
-  if (size > LARGEST) {
+  if (size > MOST_SIMILARITIES) {
     disposeTree([back.value, forward.value]);
     back.dispose();
     forward.dispose();
-    throw new EcifError(`prepareBatches: ${size} similarities, at most ${LARGEST}; use removeKrylov`);
+    throw new EcifError(`prepareBatches: ${size} similarities, at most ${MOST_SIMILARITIES}; use removeKrylov`);
   }
   const values = await readAll(back.value);
   const solved: Vector[] = [];

@@ -9,7 +9,12 @@ export type Options = Readonly<Record<string, unknown>>;
 export interface TrainedRun {
   readonly status: string;
   readonly options: Options;
-  readonly dataset: { readonly pairs: number; readonly sha256: string };
+  readonly dataset: {
+    readonly pairs: number;
+    readonly sha256: string;
+    /** Ids of pairs left out because their pictures are bad. */
+    readonly dropped: readonly string[] | null;
+  };
   readonly device: string;
   readonly versions: Options | null;
   readonly steps: number | null;

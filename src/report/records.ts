@@ -170,6 +170,12 @@ export interface RemovalRecord extends MadeBy {
   readonly gradient: { readonly before: number; readonly after: number };
   /** ‖edited − θ̂‖ */
   readonly moved: number;
+  /** Seconds that the edit took, without reading the run and measuring. */
+  readonly editSeconds: number;
+  /** What is to be known of the edit, such as batches that are left with one pair. */
+  readonly notes: readonly string[];
+  /** Tells one edit of the run from another. */
+  readonly signature: string;
   /** On the validation pairs; null without any. */
   readonly measures: {
     readonly before: ModelMeasures;
@@ -184,7 +190,7 @@ export interface RemovalRecord extends MadeBy {
     readonly measures: ModelMeasures | null;
     /** ‖edited − retrained‖/‖θ̂ − retrained‖: 0 exact, 1 nothing gained. */
     readonly error: number;
-    /** Time of retraining over time of the edit. */
+    /** Seconds of retraining over `editSeconds`. */
     readonly speedup: number;
   } | null;
 }

@@ -1,0 +1,95 @@
+// ecif remove: pairs taken out of a trained model without training again, undone at will, verified if asked for.
+
+import { oneLine } from '../array/messages.ts';
+import type { ModelMeasures, RemovalRecord } from '../report/records.ts';
+import { UsageError } from './args.ts';
+import { defineCommand, type Outcome } from './command.ts';
+import { withDevice } from './devices.ts';
+import { editName, undoEdit } from './edits.ts';
+import { columns, percent, table } from './format.ts';
+import { REMOVE_OPTIONS, type RemoveSettings } from './remove-options.ts';
+import { runRemoval, type WrittenEdit } from './remove-run.ts';
+
+/** Ids that are printed at most. */
+const PRINTED = 5;
+
+const measureRow = (name: string, { loss, r1, r5, accuracy }: ModelMeasures): string[] => [
+  name,
+  loss.toPrecision(6),
+  percent(r1),
+  percent(r5),
+  accuracy === null ? '' : percent(accuracy),
+];
+
+/** What the model did before, was predicted to do, and does. */
+function measuresText({ measures, retrained }: RemovalRecord): string[] {
+  if (measures === null) return [];
+  const { before, predictedLoss, edited } = measures;
+  const rows = [
+    ['', 'loss', 'R@1', 'R@5', before.accuracy === null ? '' : 'accuracy'],
+    measureRow('before', before),
+    ['predicted', predictedLoss.toPrecision(6), '', '', ''],
+    measureRow('edited', edited),
+  ];
+  const again = retrained?.measures ?? null;
+  return [table(again === null ? rows : [...rows, measureRow('trained again', again)])];
+}
+
+function describe(run: string, { dir, record }: WrittenEdit, inForce: boolean): string {
+  const { removed, rung, curvature, gradient, moved, editSeconds, notes, retrained } = record;
+  const ids = removed.slice(0, PRINTED).map(({ id }) => oneLine(id));
+  const more = removed.length > PRINTED ? `, … ${removed.length - PRINTED} more` : '';
+  const name = oneLine(editName(run, dir));
+  const power = (x: number): string => x.toExponential(2);
+  const again =
+    retrained === null
+      ? []
+      : [
+          [
+            'verified',
+            `${retrained.error.toPrecision(3)} of the way from retraining (1 without an edit), ${retrained.seconds.toFixed(1)} s, ${retrained.speedup.toFixed(1)} times the edit; gradient there ${power(retrained.gradient)}`,
+          ] as const,
+        ];
+  const facts = columns([
+    ['removed', `${removed.length} pair${removed.length === 1 ? '' : 's'}: ${ids.join(', ')}${more}`],
+    [
+      'edit',
+      `${oneLine(dir)}, ${rung} on the ${curvature === 'hessian' ? 'Hessian' : 'Gauss-Newton matrix'}, ${editSeconds.toFixed(1)} s`,
+    ],
+    ['moved', power(moved)],
+    ['gradient', `${power(gradient.before)} → ${power(gradient.after)} of the loss without them, 0 at its minimum`],
+    ...notes.map((note) => ['note', oneLine(note)] as const),
+    ...again,
+    ['in force', inForce ? `yes; ecif remove ${oneLine(run)} --undo ${name} takes it back` : 'no, as asked for'],
+  ]);
+  return [facts, ...measuresText(record)].join('\n\n');
+}
+
+/** Takes an edit back. */
+function undo(run: string, which: string, given: ReadonlySet<string>): Outcome {
+  const odd = Object.keys(REMOVE_OPTIONS).find((name) => name !== 'undo' && given.has(name));
+  if (odd !== undefined) throw new UsageError(`--${odd}: nothing is removed with --undo; leave it out`);
+  const { undone, now } = undoEdit(run, which);
+  const rest = now === null ? 'the trained model is in force' : `${oneLine(now)} is in force`;
+  return { json: { run, undone, now }, text: `${oneLine(undone)} is taken back; ${rest}`, ok: true };
+}
+
+export const remove = defineCommand({
+  name: 'remove',
+  summary: 'take pairs out of a trained model without training again, or take such an edit back',
+  example: "ecif remove run --where 'lowest 5%' --validation held-out.csv",
+  options: REMOVE_OPTIONS,
+  operands: { label: 'RUN', help: 'folder of a finished ecif train', least: 1, most: 1 },
+  run: async (values, { device: kind, operands: [folder], given, progress }) => {
+    if (values.undo !== undefined) return undo(folder, values.undo, given);
+    return withDevice(kind, async (device) => {
+      progress.line(`device: ${device.name}; ${device.reason}`);
+      const settings = Object.fromEntries(
+        (Object.keys(REMOVE_OPTIONS) as (keyof RemoveSettings)[]).map((name) => [name, values[name]]),
+      ) as unknown as RemoveSettings;
+      const edit = await runRemoval(folder, settings, device, progress);
+      const text = describe(folder, edit, !settings['dry-run']);
+      return { json: { dir: edit.dir, ...edit.record }, text, ok: true };
+    });
+  },
+});
