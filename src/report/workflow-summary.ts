@@ -3,7 +3,7 @@
 import type { Findings, NamedRemoval } from './findings.ts';
 import { escapeHtml } from './html.ts';
 import { counted, formatNumber, formatPercent, formatSeconds } from './numbers.ts';
-import { given, type Section } from './pieces.ts';
+import { given, quoted, type Section } from './pieces.ts';
 import type { DetectRecord, TraceRecord } from './records.ts';
 
 /** A number with what it is; the second text is HTML. */
@@ -55,7 +55,7 @@ const option = (options: Findings['run']['options'], name: string): string | nul
   return typeof value === 'string' && value !== '' ? value : null;
 };
 
-function facts({ run, commands }: Findings): string {
+function facts({ name, run, commands }: Findings): string {
   const { options, parameters, steps, seconds, norms, versions } = run;
   const model = option(options, 'model') ?? option(options, 'from-scratch');
   const trained = [
@@ -68,6 +68,7 @@ function facts({ run, commands }: Findings): string {
       ? ''
       : `, ${norms.stationarity.reached ? 'stationary' : 'NOT stationary'} to ${formatNumber(norms.stationarity.tolerance)}`;
   const rows: (readonly [string, string | null])[] = [
+    ['Run', given(name)],
     ['Pairs', option(options, 'data') === null ? null : given(option(options, 'data') as string)],
     ['Model', model === null ? null : given(model)],
     ['Device', given(run.device)],
@@ -81,7 +82,7 @@ function facts({ run, commands }: Findings): string {
     ['Versions', versions === null ? null : versionsText(versions)],
     ['Again', `<pre tabindex="0"><code>${commands.map(escapeHtml).join('\n')}</code></pre>`],
   ];
-  return `<dl class="facts">${rows.map(([name, html]) => (html === null ? '' : `<dt>${name}</dt><dd>${html}</dd>`)).join('\n')}</dl>`;
+  return `<dl class="facts">${rows.map(([term, html]) => (html === null ? '' : `<dt>${term}</dt><dd>${html}</dd>`)).join('\n')}</dl>`;
 }
 
 const versionsText = (versions: Readonly<Record<string, unknown>>): string =>
@@ -124,14 +125,14 @@ const missingList = (missing: readonly Missing[]): string =>
 
 /** The head of the page. */
 export function header(findings: Findings): string {
-  const { run, name, detect } = findings;
+  const { run, detect } = findings;
   const state =
     run.status === 'done' ? '' : ` <strong>The training run is not finished: ${given(run.status, 40)}.</strong>`;
   const first = detect?.suspects[0];
-  const suspect = first === undefined ? '' : ` The most suspicious is ${given(first.id, 60)}.`;
+  const suspect = first === undefined ? '' : ` The most suspicious is ${quoted(first.caption, 80)}.`;
   return `<header>
 <p class="eyebrow">ecif report</p>
-<h1>What the pairs of ${given(name, 60)} did</h1>
+<h1>What each pair did to the model</h1>
 <p class="lead">${counted(run.dataset.pairs, 'image–text pair')}, and how each of them shaped the model that was trained on them.${suspect}${state}</p>
 </header>`;
 }
