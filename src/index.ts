@@ -88,7 +88,15 @@ export {
   objectiveOf,
   type StreamedLoss,
 } from './models/streamed.ts';
-export { pullTapped, type Stored, type Tap, type TapCall, tapCalls, type TapVariables } from './models/tap.ts';
+export {
+  type After,
+  pullTapped,
+  type Stored,
+  type Tap,
+  type TapCall,
+  tapCalls,
+  type TapVariables,
+} from './models/tap.ts';
 export { logScale, trainedTemperature, type WithTemperature } from './models/temperature.ts';
 export { type ClassResult, zeroShot, type ZeroShot } from './models/zero-shot.ts';
 export * from './ecif/algorithms.ts';

@@ -7,11 +7,11 @@ import { disposeTree } from '../autodiff/tensor.ts';
 import {
   type CgSolverState,
   cgSolver,
-  type Decomposition,
   denseOf,
   diagonalOf,
   ekfacOf,
   identityOf,
+  jointOf,
   kfacOf,
   lanczosOf,
   lissaSolver,
@@ -40,7 +40,22 @@ interface Interruptible {
   readonly resume: CgSolverState<Adapter> | undefined;
   onState(state: CgSolverState<Adapter>): Promise<void>;
   /** The preconditioner of all solves, made when the first one wants it. */
-  ekfac(): Promise<Decomposition<Adapter>>;
+  preconditioner(): Promise<RecordedSolver<Adapter>>;
+}
+
+/** The preconditioner that the settings name; it keeps what it needs until it is disposed. */
+async function openPreconditioner(
+  loss: Loss,
+  theta: Adapter,
+  settings: SolverSettings,
+): Promise<RecordedSolver<Adapter>> {
+  const { damping, seed } = settings;
+  if (settings.preconditioner === 'joint') {
+    const curvature = settings.curvature === 'auto' ? 'hessian' : settings.curvature;
+    return jointOf(loss, theta, { damping, seed, curvature });
+  }
+  const ekfac = await ekfacOf(loss, theta, { seed });
+  return { ...ekfac.solver(damping), dispose: () => ekfac.dispose() };
 }
 
 /** Iterations before the time that is left is guessed. */
@@ -64,7 +79,7 @@ async function openSolver(
   loss: Loss,
   theta: Adapter,
   settings: SolverSettings,
-  { resume, onState, ekfac }: Interruptible,
+  { resume, onState, preconditioner: shared }: Interruptible,
   progress: Progress,
 ): Promise<Opened> {
   const { damping, seed, rank, tolerance, 'max-iterations': maxIterations } = settings;
@@ -108,7 +123,7 @@ async function openSolver(
       return decomposed(lograOf(loss, theta, { size: rank, seed, curvature: kind }));
     case 'cg': {
       const { curvature, preconditioner: which } = settings;
-      const preconditioner = which === 'none' ? {} : { preconditioner: (await ekfac()).solver(damping) };
+      const preconditioner = which === 'none' ? {} : { preconditioner: await shared() };
       return {
         solver: cgSolver(loss, theta, { ...iterative, curvature, ...preconditioner, resume, onState }),
         close: () => undefined,
@@ -124,11 +139,11 @@ export async function solverAt(
   settings: SolverSettings,
   progress: Progress,
 ): Promise<RecordedSolver<Adapter>> {
-  let preconditioner: Decomposition<Adapter> | null = null;
+  let preconditioner: RecordedSolver<Adapter> | null = null;
   const once: Interruptible = {
     resume: undefined,
     onState: () => Promise.resolve(),
-    ekfac: async () => (preconditioner ??= await ekfacOf(loss, theta, { seed: settings.seed })),
+    preconditioner: async () => (preconditioner ??= await openPreconditioner(loss, theta, settings)),
   };
   const { solver, close } = await openSolver(loss, theta, settings, once, progress);
   return {
@@ -210,7 +225,7 @@ export async function solveAll(
   const path = join(folder, `${signature}.safetensors`);
   const statePath = join(folder, `${signature}.state.safetensors`);
   let { kept, trees } = await readKept(path, theta);
-  let shared: Decomposition<Adapter> | null = null;
+  let shared: RecordedSolver<Adapter> | null = null;
   while (kept.count < right.length) {
     const began = performance.now();
     const interruptible = {
@@ -219,7 +234,7 @@ export async function solveAll(
         if ((rest.residuals.length - 1) % STATE_EVERY !== 0) return;
         await saveTrees(statePath, { x, r, p }, { state: JSON.stringify(rest) });
       },
-      ekfac: async () => (shared ??= await ekfacOf(loss, theta, { seed: settings.seed })),
+      preconditioner: async () => (shared ??= await openPreconditioner(loss, theta, settings)),
     };
     const { solver, close } = await openSolver(loss, theta, settings, interruptible, progress);
     // Conjugate gradients go on within one solve only; a decomposition serves all that are left.
@@ -243,7 +258,7 @@ export async function solveAll(
     await saveTrees(path, trees, { kept: JSON.stringify(kept) });
     rmSync(statePath, { force: true });
   }
-  (shared as Decomposition<Adapter> | null)?.dispose();
+  (shared as RecordedSolver<Adapter> | null)?.dispose();
   const { about, history, seconds } = kept;
   return { solved: right.map((_, i) => trees[String(i)]), about: about as SolverRecord, history, seconds };
 }
