@@ -126,6 +126,7 @@ export {
   priorBoundsFrom,
 } from './ecif/bounds.ts';
 export * from './ecif/curvature/index.ts';
+export * from './ecif/detect/index.ts';
 export { type Curvature, curvaturesOf } from './ecif/curvatures.ts';
 export { flagPairs, type PairFlag, type Stationarity, stationarityOf } from './ecif/diagnostics.ts';
 export { lossOf, negativeIF, negOf, positiveIF, posOf } from './ecif/influence.ts';
