@@ -48,7 +48,12 @@ afterAll(() => rmSync(home, { recursive: true, force: true }));
 describe('scores of a run', () => {
   it('are the mean over partitions of each pair’s gradient along H⁻¹∇L, with their standard error', async () => {
     const record = await score({ out: path('a.csv') });
-    expect(record).toMatchObject({ pairs: 12, partitions: 2, rows: 12, curvature: { method: 'cg', l2: 3 } });
+    expect(record).toMatchObject({
+      pairs: 12,
+      partitions: 2,
+      rows: 12,
+      curvature: { method: 'cg', l2: 3, settings: { preconditioner: 'joint' } },
+    });
     expect(record.gradientNorm).toBeLessThan(1e-8);
     const rows = await rowsOf('a.csv');
     const { loss, theta, dataset, evaluation, close } = await openTrained(run, device, settings({}), quiet);
@@ -118,6 +123,17 @@ describe('scores of a run', () => {
       // Each class holds a third of the pairs, so that the mean over classes is the mean over all.
       const mean = mine.reduce((sum, row) => sum + (row.score as number), 0) / 3;
       expect(Math.abs(mean - (value as number))).toBeLessThan(1e-6 * Math.abs(value as number) + 1e-9);
+    }
+  });
+
+  it.each(['ekfac', 'none'] as const)('do not depend on the preconditioner: %s', async (preconditioner) => {
+    const record = await score({ out: path(`${preconditioner}.csv`), preconditioner, tolerance: 1e-10 });
+    expect(record.curvature.settings.preconditioner).toBe(preconditioner === 'none' ? null : preconditioner);
+    await score({ out: path('joint.csv'), tolerance: 1e-10 });
+    const [found, joint] = [await rowsOf(`${preconditioner}.csv`), await rowsOf('joint.csv')];
+    for (const [i, row] of found.entries()) {
+      const expected = joint[i].score as number;
+      expect(Math.abs((row.score as number) - expected)).toBeLessThan(1e-6 * Math.abs(expected) + 1e-9);
     }
   });
 

@@ -88,7 +88,15 @@ export {
   objectiveOf,
   type StreamedLoss,
 } from './models/streamed.ts';
-export { pullTapped, type Stored, type Tap, type TapCall, tapCalls, type TapVariables } from './models/tap.ts';
+export {
+  type After,
+  pullTapped,
+  type Stored,
+  type Tap,
+  type TapCall,
+  tapCalls,
+  type TapVariables,
+} from './models/tap.ts';
 export { logScale, trainedTemperature, type WithTemperature } from './models/temperature.ts';
 export { type ClassResult, zeroShot, type ZeroShot } from './models/zero-shot.ts';
 export * from './ecif/algorithms.ts';
@@ -118,6 +126,7 @@ export {
   priorBoundsFrom,
 } from './ecif/bounds.ts';
 export * from './ecif/curvature/index.ts';
+export * from './ecif/detect/index.ts';
 export { type Curvature, curvaturesOf } from './ecif/curvatures.ts';
 export { flagPairs, type PairFlag, type Stationarity, stationarityOf } from './ecif/diagnostics.ts';
 export { lossOf, negativeIF, negOf, positiveIF, posOf } from './ecif/influence.ts';

@@ -3,6 +3,7 @@
 import { beforeAll, expect, it } from 'vitest';
 import { Flat } from '../../src/autodiff/flat.ts';
 import * as ecif from '../../src/index.ts';
+import { composedStream } from '../support/composed.ts';
 import { describeGpu } from '../support/gpu.ts';
 import { normals } from '../support/linalg.ts';
 import { bilinearStream, gapOf } from '../support/streamed.ts';
@@ -35,6 +36,17 @@ await describeGpu('curvature on WebGPU', () => {
     const { spectrum, epsilon, about } = await make(there);
     expect(ecif.conditioningAt({ spectrum, epsilon, about }, 0.1)).toBeNull();
     expect(ecif.conditioningAt({ spectrum, epsilon, about }, 1e-9 - spectrum[0])?.error).toBeGreaterThan(0.01);
+  });
+
+  it('the joint preconditioner gives what it gives on the CPU', async () => {
+    const solve = async (device: ecif.Device): Promise<Float64Array> => {
+      const { loss, theta } = composedStream(5, { device });
+      const flat = new Flat(theta);
+      const joint = await ecif.jointOf(loss, theta, { draws: 3 });
+      expect(joint.about.settings).toMatchObject({ joined: 1, directions: 3 });
+      return flat.toVector(await joint.solve(flat.toTree(normals(3, flat.size))));
+    };
+    expect(gapOf(await solve(there.theta.w.device), await solve(here.theta.w.device))).toBeLessThan(1e-4);
   });
 
   it('conjugate gradients with EK-FAC agree with the dense inverse', async () => {

@@ -9,6 +9,7 @@ import { compare } from './compare.ts';
 import { conformance } from './conformance.ts';
 import { convex } from './convex.ts';
 import { demo } from './demo.ts';
+import { detect } from './detect.ts';
 import { evaluate } from './evaluate.ts';
 import { commandHelp, programHelp } from './help.ts';
 import { info } from './info.ts';
@@ -31,6 +32,7 @@ const COMMANDS: readonly Command[] = [
   evaluate,
   score,
   merge,
+  detect,
   remove,
   report,
   compare,

@@ -29,7 +29,12 @@ export const SOLVER_OPTIONS = {
   damping: { kind: 'number', least: 0, default: 0, help: 'added to the curvature beyond δ' },
   tolerance: { kind: 'number', least: 1e-12, default: 1e-3, help: 'relative residual of cg and minres' },
   'max-iterations': { kind: 'number', whole: true, least: 1, default: 1000, help: 'iterations of a solve at most' },
-  preconditioner: { kind: 'choice', choices: ['ekfac', 'none'], default: 'ekfac', help: 'of cg' },
+  preconditioner: {
+    kind: 'choice',
+    choices: ['joint', 'ekfac', 'none'],
+    default: 'joint',
+    help: 'of cg; joint: both matrices of a low-rank update in one block, made for the Hessian',
+  },
   rank: {
     kind: 'number',
     whole: true,

@@ -9,16 +9,25 @@ import { type Model, similarities } from './model.ts';
 /** How a matrix is stored: `out-in` where the map is x·Wᵀ, `in-out` where it is x·W. */
 export type Stored = 'out-in' | 'in-out';
 
+/** Where the input of a linear map comes from: it is `scale` times the output of the map of another matrix. */
+export interface After {
+  /** Path of that matrix. */
+  readonly parameter: string;
+  readonly scale: number;
+}
+
 /**
  * Called at every linear map of a trained matrix, with the path of the matrix among the parameters, the input x (…, in)
- * and the output y (…, out); what it returns goes on in place of y.
+ * and the output y (…, out); what it returns goes on in place of y. A map that takes in the output
+ * of another names that one in `after`; its call has come before.
  */
-export type Tap = (parameter: string, x: Tensor, y: Tensor, stored: Stored) => Tensor;
+export type Tap = (parameter: string, x: Tensor, y: Tensor, stored: Stored, after?: After) => Tensor;
 
 /** One linear map of a pass. */
 export interface TapCall {
   readonly parameter: string;
   readonly stored: Stored;
+  readonly after: After | null;
   /** Input of every token, (N, in). */
   readonly x: Tensor;
   /** Zeros of the shape of the output. */
@@ -38,8 +47,8 @@ export interface TapVariables<T> {
 export const tapCalls = <T, B>(model: Model<T, B>, theta: T, batch: B): { s: Tensor; calls: TapCall[] } =>
   scope(() => {
     const calls: TapCall[] = [];
-    const s = similarities(model, theta, batch, (parameter, x, y, stored) => {
-      calls.push({ parameter, stored, x: tokens(x), zero: zeros(y.device, y.shape) });
+    const s = similarities(model, theta, batch, (parameter, x, y, stored, after) => {
+      calls.push({ parameter, stored, after: after ?? null, x: tokens(x), zero: zeros(y.device, y.shape) });
       return y;
     });
     return { s, calls };

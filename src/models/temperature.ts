@@ -20,7 +20,13 @@ export interface WithTemperature<T> {
  */
 export const trainedTemperature = <T, B>(model: Model<T, B>): Model<WithTemperature<T>, B> => ({
   embed: ({ tower }, batch, tap) =>
-    model.embed(tower, batch, tap && ((parameter, x, y, stored) => tap(`tower.${parameter}`, x, y, stored))),
+    model.embed(
+      tower,
+      batch,
+      tap &&
+        ((parameter, x, y, stored, after) =>
+          tap(`tower.${parameter}`, x, y, stored, after && { ...after, parameter: `tower.${after.parameter}` })),
+    ),
   scale: ({ logScale }) => exp(logScale),
 });
 

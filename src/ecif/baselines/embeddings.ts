@@ -12,8 +12,11 @@ export interface UnitRows {
   readonly v: Float64Array;
 }
 
+/** What embeds pairs. */
+type Embedding<T, B> = Pick<ScoringTask<T, B>, 'loss' | 'theta'>;
+
 /** Embeds one batch. */
-async function unitRows<T, B>({ loss, theta }: ScoringTask<T, B>, batch: B): Promise<UnitRows> {
+async function unitRows<T, B>({ loss, theta }: Embedding<T, B>, batch: B): Promise<UnitRows> {
   const made = scope(() => {
     const { u, v } = loss.model.embed(theta, batch);
     return [u, v].map((x) => affine(l2Normalize(x), 1, 0));
@@ -28,7 +31,7 @@ async function unitRows<T, B>({ loss, theta }: ScoringTask<T, B>, batch: B): Pro
 export const embedEvaluation = <T, B>(task: ScoringTask<T, B>): Promise<UnitRows> => unitRows(task, task.evaluation);
 
 /** Embeds every row; which batch it lies in does not matter. */
-export async function embedRows<T, B>(task: ScoringTask<T, B>): Promise<UnitRows> {
+export async function embedRows<T, B>(task: Embedding<T, B> & Pick<ScoringTask<T, B>, 'count'>): Promise<UnitRows> {
   let [width, u, v] = [0, new Float64Array(), new Float64Array()];
   for (const rows of task.loss.partitions[0]) {
     const batch = await task.loss.batch(rows);

@@ -3,6 +3,7 @@
 import { EcifError } from '../../array/errors.ts';
 import { createRng, type Rng } from '../../array/rng.ts';
 import { treePaths } from '../../array/tree.ts';
+import { contrastiveGrad } from '../../autodiff/ops/contrastive.ts';
 import { disposeTree, scope, type Tensor, tensor } from '../../autodiff/tensor.ts';
 import { treeSpace } from '../../linalg/tree-space.ts';
 import type { StreamedLoss } from '../../models/streamed.ts';
@@ -24,15 +25,21 @@ export interface DrawOptions {
 }
 
 /** A linear map of a pass with the cotangent of its output. */
-export interface DrawnMap extends Pick<TapCall, 'parameter' | 'stored' | 'x'> {
+export interface DrawnMap extends Pick<TapCall, 'parameter' | 'stored' | 'after' | 'x'> {
   /** Cotangent of every token, (N, out). */
   readonly g: Tensor;
 }
 
-/** One gradient ĝ of a batch, E[ĝ·ĝᵀ] being its Gauss-Newton matrix; of a matrix it is Σ over tokens of g·xᵀ. */
-export interface Draw<T> {
+/** A gradient of a batch; of a matrix it is Σ over tokens of g·xᵀ. */
+export interface Pulled<T> {
   readonly gradient: T;
   readonly maps: readonly DrawnMap[];
+}
+
+/** One gradient ĝ of a batch, E[ĝ·ĝᵀ] being its Gauss-Newton matrix. */
+export interface Draw<T> extends Pulled<T> {
+  /** Factor of what is measured of it in the sum over all batches. */
+  readonly weight: number;
 }
 
 /** Settings with nothing left open. */
@@ -54,8 +61,8 @@ export function drawSettings({ draws = 4, seed = 0, batches }: DrawOptions): {
 export interface Measures<T, D, I> {
   /** Of one gradient; its mean over the draws of a batch is summed. */
   draw(draw: Draw<T>): D;
-  /** Of the inputs of the linear maps of a batch. */
-  inputs(calls: readonly TapCall[]): I;
+  /** Of the inputs of the linear maps of a batch, and of the gradient of its loss. */
+  inputs(calls: readonly TapCall[], ofLoss: () => Pulled<T>): I;
 }
 
 /** Sums over batches. */
@@ -69,7 +76,7 @@ async function measureBatch<T, B, D, I>(
   loss: StreamedLoss<T, B>,
   theta: T,
   batch: B,
-  { draws, rng }: { draws: number | 'exact'; rng: Rng },
+  { draws, rng, share }: { draws: number | 'exact'; rng: Rng; share: number },
   measures: Measures<T, D, I>,
 ): Promise<Measured<D, I>> {
   const space = treeSpace<D>();
@@ -77,19 +84,23 @@ async function measureBatch<T, B, D, I>(
   requireKnown(theta, calls);
   const { weight, matrices } = await hessianRoot(s, draws, rng);
   const back = pullTapped(loss.model, theta, batch, calls);
+  const pulled = (ct: Tensor): Pulled<T> => {
+    const { theta: gradient, outputs } = back.pull(ct);
+    const maps = calls.map(({ parameter, stored, after, x }, i) => ({
+      ...{ parameter, stored, after, x },
+      g: tokens(outputs[i]),
+    }));
+    return { gradient, maps };
+  };
   let sum: D | null = null;
   for (const matrix of matrices()) {
-    const made = scope(() => {
-      const { theta: gradient, outputs } = back.pull(tensor(s.device, matrix, s.shape));
-      const maps = calls.map(({ parameter, stored, x }, i) => ({ parameter, stored, x, g: tokens(outputs[i]) }));
-      return measures.draw({ gradient, maps });
-    });
+    const made = scope(() => measures.draw({ ...pulled(tensor(s.device, matrix, s.shape)), weight: weight * share }));
     const next: D = sum === null ? space.combine([weight], [made]) : space.combine([1, weight], [sum, made]);
     if (sum !== null) space.release(sum);
     space.release(made);
     sum = next;
   }
-  const inputs = scope(() => measures.inputs(calls));
+  const inputs = scope(() => measures.inputs(calls, () => pulled(contrastiveGrad(s))));
   back.dispose();
   disposeTree([s, back.value, calls.map(({ x, zero }) => [x, zero])]);
   return { draws: sum as D, inputs };
@@ -126,7 +137,7 @@ export async function overGradients<T, B, D, I>(
   for (const [done, index] of chosen.entries()) {
     const batch = await loss.batch(all[index]);
     const rng = createRng(seed).fork(pass * all.length + index);
-    const made = await measureBatch(loss, theta, batch, { draws, rng }, measures);
+    const made = await measureBatch(loss, theta, batch, { draws, rng, share }, measures);
     const next: Measured<D, I> =
       total === null ? space.combine([share], [made]) : space.combine([1, share], [total, made]);
     if (total !== null) space.release(total);

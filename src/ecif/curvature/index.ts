@@ -3,6 +3,7 @@ export type { CurvatureKind, Decomposition, RecordedSolver, SolverRecord, Spectr
 export type { DrawOptions } from './draws.ts';
 export { type Factor, type FactorOptions, type KroneckerFactors, kroneckerFactors } from './kronecker-factors.ts';
 export { diagonalOf, ekfacOf, identityOf, kfacOf } from './kronecker.ts';
+export { jointOf, type JointOptions } from './joint.ts';
 export { type DenseOptions, denseOf } from './dense.ts';
 export { lanczosOf, type LowRankOptions } from './low-rank.ts';
 export {

@@ -83,10 +83,16 @@ function commonOf<T, B>(method: string, loss: StreamedLoss<T, B>, theta: T, opti
   return { damping, tolerance, maxIterations, history, about, ended, onIteration };
 }
 
+/** Name and settings of a preconditioner. */
+function preconditionerSettings<T>(of: RecordedSolver<T> | undefined): SolverRecord['settings'] {
+  const settings = Object.entries(of?.about.settings ?? {}).map(([name, value]) => [`preconditioner.${name}`, value]);
+  return { preconditioner: of?.about.method ?? null, ...Object.fromEntries(settings) };
+}
+
 /**
  * Conjugate gradients, preconditioned by any other solver.
  * @throws EcifError from `solve` where it does not converge; NegativeCurvatureError for an indefinite `hessian`
- * @example const h = cgSolver(loss, theta, { preconditioner: ekfac.solver(), tolerance: 1e-3 }); await h.solve(b);
+ * @example const h = cgSolver(loss, theta, { preconditioner: await jointOf(loss, theta), tolerance: 1e-3 }); await h.solve(b);
  */
 export function cgSolver<T, B>(
   loss: StreamedLoss<T, B>,
@@ -111,7 +117,7 @@ export function cgSolver<T, B>(
     );
   return {
     get about() {
-      return common.about(kind, { preconditioner: preconditioner?.about.method ?? null });
+      return common.about(kind, preconditionerSettings(preconditioner));
     },
     history: common.history,
     accuracy: tolerance,

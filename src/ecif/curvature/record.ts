@@ -9,7 +9,7 @@ export type { CurvatureKind };
 
 /** A solver in words and numbers. */
 export interface SolverRecord {
-  /** `dense`, `cg`, `minres`, `lissa`, `lanczos`, `ekfac`, `kfac`, `diagonal`, `identity` or `logra`. */
+  /** `dense`, `cg`, `minres`, `lissa`, `lanczos`, `ekfac`, `kfac`, `diagonal`, `identity`, `logra` or `joint`. */
   readonly method: string;
   readonly curvature: CurvatureKind;
   /** δ of the objective, part of the curvature. */

@@ -177,7 +177,7 @@ interface ModuleTap {
 /** scale·(x·Aᵀ)·Bᵀ, both maps shown to the tap. */
 function tappedUpdate(x: Tensor, { a, b, scale }: LowRank, { module, tap }: ModuleTap): Tensor {
   const low = affine(tap(nameA(module), x, matmul(x, a, { form: 'nt' }), 'out-in'), scale, 0);
-  return tap(nameB(module), low, matmul(low, b, { form: 'nt' }), 'out-in');
+  return tap(nameB(module), low, matmul(low, b, { form: 'nt' }), 'out-in', { parameter: nameA(module), scale });
 }
 
 /** act(x·Wᵀ + b + scale·(drop(x)·Aᵀ)·Bᵀ) in two kernels, more with a tap; nothing is dropped without `drop`. */

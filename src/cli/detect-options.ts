@@ -1,0 +1,46 @@
+// The options of `ecif detect`.
+
+import type { OptionSpecs, OptionValues } from './args.ts';
+import { PART_OPTIONS } from './data-options.ts';
+import { COMMON_OPTIONS, SOLVER_OPTIONS } from './score-options.ts';
+
+/** What pairs may be ranked by. */
+export const SIGNALS = ['fit', 'score', 'left-out', 'clipscore', 'self'] as const;
+export type SignalName = (typeof SIGNALS)[number];
+
+/** Every option of the command; split and format are of the validation pairs. */
+export const DETECT_OPTIONS = {
+  validation: { kind: 'text', label: 'DATA', help: 'clean pairs; pairs are then also judged by what they do to these' },
+  ...PART_OPTIONS,
+  by: {
+    kind: 'choice',
+    choices: ['combined', ...SIGNALS],
+    default: 'combined',
+    help: 'what pairs are ranked by: one signal, or those that are there together',
+  },
+  probes: {
+    kind: 'number',
+    whole: true,
+    least: 0,
+    default: 0,
+    help: 'random probes for self-influence, 5 or more; 0: none with --validation, 16 without',
+  },
+  candidates: {
+    kind: 'number',
+    whole: true,
+    least: 2,
+    default: 2048,
+    help: 'pairs that each pair competes with at most, drawn where there are more',
+  },
+  top: { kind: 'number', whole: true, least: 1, most: 1000, default: 20, help: 'suspects to explain' },
+  truth: {
+    kind: 'text',
+    label: 'FILE',
+    help: 'CSV with id and swapped (yes or no) to judge by; RUN/truth.csv where training made the noise',
+  },
+  ...SOLVER_OPTIONS,
+  ...COMMON_OPTIONS,
+} as const satisfies OptionSpecs;
+
+/** Their values. */
+export type DetectSettings = OptionValues<typeof DETECT_OPTIONS>;
