@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { checkOperands, type OptionSpecs, parseWords, type Parsed, withDefaults } from '../src/cli/args.ts';
-import { oneLine } from '../src/array/messages.ts';
+import { oneLine, safeJson } from '../src/array/messages.ts';
 import { editDistance, nearest } from '../src/cli/suggest.ts';
 import { runCli } from './support/cli.ts';
 
@@ -165,5 +165,12 @@ describe('small parts', () => {
 
   it('keeps control characters of data from the terminal', () => {
     expect(oneLine('a\u001b[31mb\n\u009bc')).toBe('a\ufffd[31mb\ufffd\ufffdc');
+    const turning = ['\u061c', '\u200e', '\u200f', '\u202a', '\u202e', '\u2066', '\u2069'];
+    expect(oneLine(turning.join('x'))).toBe(turning.map(() => '\ufffd').join('x'));
+    const value = { name: `\u202e\u009b[31m${turning.join('')}\n`, list: [1, 'é'] };
+    const text = safeJson(value, 2);
+    expect(JSON.parse(text)).toEqual(value);
+    expect(text.split('\n').map(oneLine).join('\n')).toBe(text);
+    expect(text).toContain('é');
   });
 });

@@ -7,7 +7,7 @@ import { distance, dot, norm } from '../src/array/vector.ts';
 import { Flat } from '../src/autodiff/flat.ts';
 import { withDefaults } from '../src/cli/args.ts';
 import { type OpenedRun, openTrained } from '../src/cli/score-model.ts';
-import { SCORE_OPTIONS, type ScoreSettings } from '../src/cli/score-options.ts';
+import { requireSolverUse, SCORE_OPTIONS, type ScoreSettings } from '../src/cli/score-options.ts';
 import { runScoring, type ScoreRecord } from '../src/cli/score-run.ts';
 import { SCORE_COLUMNS, type ScoreRow, scoreRow } from '../src/data/score-columns.ts';
 import { readTable } from '../src/data/score-reader.node.ts';
@@ -17,6 +17,7 @@ import * as ecif from '../src/index.ts';
 import type { Adapter } from '../src/models/clip/lora.ts';
 import { runCli } from './support/cli.ts';
 import { quiet, trainHere, writeBase, writeShapes } from './support/shapes.ts';
+import type { TrainSettings } from '../src/cli/train-options.ts';
 
 const home = join(tmpdir(), `ecif-questions-${process.pid}`);
 const [run, device] = [join(home, 'run'), new CpuDevice()];
@@ -111,6 +112,37 @@ describe('what is kept of a question', () => {
   });
 });
 
+describe('a run that is moved', () => {
+  it('is scored where it lies with its data, or without, and says what is nowhere', async () => {
+    const moved = path('moved');
+    mkdirSync(moved);
+    cpSync(run, join(moved, 'run'), { recursive: true });
+    const record = JSON.parse(readFileSync(join(run, 'run.json'), 'utf8')) as { options: { data: string } };
+    const write = (options: object, more: object): void =>
+      writeFileSync(
+        join(moved, 'run', 'run.json'),
+        JSON.stringify({ ...record, options: { ...record.options, ...options }, ...more }),
+      );
+    const out = path('moved.csv');
+    // As typed in a folder that is not this one: found from there, and then beside the run.
+    write({ data: 'pairs.csv', model: 'base' }, { cwd: home, places: {} });
+    await score({ out }, join(moved, 'run'));
+    const expected = readFileSync(out);
+    for (const name of ['pairs.csv', 'pictures', 'base'])
+      cpSync(join(home, name), join(moved, name), { recursive: true });
+    write(
+      { data: 'pairs.csv', model: 'base' },
+      { cwd: '/nowhere', places: { data: '../pairs.csv', model: '../base' } },
+    );
+    await score({ out }, join(moved, 'run'));
+    expect(readFileSync(out).equals(expected)).toBe(true);
+    rmSync(join(moved, 'pairs.csv'));
+    await expect(score({ out }, join(moved, 'run'))).rejects.toThrow(
+      /run: data of the run is not there, looked for at .*pairs\.csv/,
+    );
+  });
+});
+
 describe('random partitions', () => {
   it('are none of training, move neither curvature nor evaluation, and are what scores are averaged over', async () => {
     const plain = JSON.parse(readFileSync(path('plain.csv.json'), 'utf8')) as ScoreRecord;
@@ -118,7 +150,7 @@ describe('random partitions', () => {
     const random = await score({ out: path('random.csv'), partitions: 2, seed: 4 });
     expect(distance(await scoresOf('random.csv'), await scoresOf('plain.csv'))).toBeGreaterThan(0);
     expect(random.gradientNorm).toBe(plain.gradientNorm);
-    expect(random.curvature).toEqual(plain.curvature);
+    expect(random.curvature.curvature).toBe(plain.curvature.curvature);
     expect(random.targets[0].loss).toBe(plain.targets[0].loss);
     const opened = await openTrained(run, device, settings({ partitions: 2, seed: 4 }), quiet);
     const { loss, swept, theta, dataset } = opened;
@@ -184,6 +216,31 @@ describe('self and relative scores', () => {
       expect(Math.max(...each)).toBeLessThan(5);
       expect(Math.hypot(...each) / Math.sqrt(each.length)).toBeGreaterThan(0.2);
     }
+  });
+
+  it('of a model with little left of its gradient are said to be so, and options that do nothing are refused', async () => {
+    const words = ['score', run, '--validation', data, '--device', 'cpu', '--out', path('said.csv')];
+    const said = await runCli([...words, '--tolerance', '1e-10']);
+    expect(said.stdout).toMatch(
+      /gradient .*e-\d\d? at θ̂, taken for 0; the rest of the way moves the loss by \S+, removing/,
+    );
+    expect(said.stdout).toMatch(/signs +\d+ not settled by 2 partitions/);
+    const early = path('early');
+    const { options } = JSON.parse(readFileSync(join(run, 'run.json'), 'utf8')) as { options: Partial<TrainSettings> };
+    await trainHere({ ...options, out: early, 'to-stationarity': undefined, epochs: 1 });
+    const rough = await runCli(['score', early, ...words.slice(2), '--curvature', 'gauss-newton']);
+    expect(rough.stdout).toMatch(/taken for 0, which it is NOT: .*; train with --to-stationarity\n/);
+    expect(rough.stdout).toContain('one partition does not tell');
+    const refused: [Partial<ScoreSettings>, string, string][] = [
+      [{ solver: 'dense' }, 'tolerance', '--tolerance: only of --solver cg, minres, lissa, not of dense'],
+      [{ solver: 'ekfac', curvature: 'hessian' }, 'curvature', '--curvature hessian: ekfac knows Gauss-Newton alone'],
+      [{}, 'init', '--init: only of --solver logra, not of cg'],
+    ];
+    for (const [given, name, message] of refused) {
+      expect(() => requireSolverUse(settings(given), new Set([name]))).toThrow(message);
+    }
+    await expect(score({ out: path('x.txt') }, 'nowhere')).rejects.toThrow('x.txt: no known table');
+    await expect(score({ out: path('no/x.csv') }, 'nowhere')).rejects.toThrow('cannot be written');
   });
 
   it('are refused for too few probes, and exact ones for too many parameters, before anything is read', async () => {

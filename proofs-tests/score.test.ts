@@ -111,6 +111,13 @@ describe('scores of a run', () => {
     const { code, stderr } = await runCli(['merge', path('merged.parquet'), ...files]);
     expect([code, stderr]).toEqual([0, '']);
     expect(readFileSync(path('merged.parquet')).equals(readFileSync(path('whole.parquet')))).toBe(true);
+    const [merged, whole] = ['merged', 'whole'].map((name) => {
+      const record = JSON.parse(readFileSync(path(`${name}.parquet.json`), 'utf8')) as ScoreRecord;
+      const { out: _out, seconds, options, ...rest } = record;
+      expect(seconds.sweep).toBeGreaterThan(0);
+      return { ...rest, options: { ...options, out: null } };
+    });
+    expect(merged).toEqual(whole);
   });
 
   it('take a class or a pair as target, each with its own solve, and add up to those of all', async () => {
@@ -153,7 +160,7 @@ describe('scores of a run', () => {
     const record = await score({ out: path('probes.jsonl'), probes: 8 });
     expect(record.solves).toHaveLength(9);
     const rows = await rowsOf('probes.jsonl');
-    expect(rows.every(({ self, relative }) => self !== null && relative !== null && relative >= 0)).toBe(true);
+    expect(rows.every(({ self_error: a, relative_error: b }) => (a as number) > 0 && (b as number) > 0)).toBe(true);
     expect((await rowsOf('a.csv')).every(({ self }) => self === null)).toBe(true);
   });
 });
@@ -170,7 +177,7 @@ describe('a scoring run that is killed', () => {
         child.stderr.setEncoding('utf8').on('data', (text: string) => {
           seen += text;
           // The first time in the solve, the second time in the sweep.
-          if (kills < 2 && seen.includes(kills === 0 ? 'residual' : 'batch 9 of')) {
+          if (kills < 2 && seen.includes(kills === 0 ? 'cg 12 ' : 'batch 9 of')) {
             kills++;
             child.kill('SIGKILL');
           }

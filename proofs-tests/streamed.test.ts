@@ -199,6 +199,16 @@ describe('removal from a streamed LoRA CLIP', () => {
       solverAt,
     );
 
+  it('takes rows that can be told once', async () => {
+    const once = function* (): Generator<number> {
+      yield* REMOVED;
+    };
+    const told = streamedRemoval(loss, theta, once(), h, solverAt);
+    const [a, b] = [await told.lostGradient('exact'), await removal().lostGradient('exact')];
+    expect(await flat.toVector(a)).toEqual(await flat.toVector(b));
+    expect(told.without.partitions).toEqual(withoutRows(loss, REMOVED).partitions);
+  });
+
   it('is that of the problem with all batches at hand, rung by rung', async () => {
     const whole = ecif.removalOf(problem, theta, seg, h, dense);
     const streamed = removal();

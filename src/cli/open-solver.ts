@@ -1,5 +1,7 @@
 // The solver that settings name, opened at a point.
 
+import { EcifError } from '../array/errors.ts';
+import { Flat } from '../autodiff/flat.ts';
 import {
   type CgSolverState,
   cgSolver,
@@ -72,6 +74,14 @@ function timeLeft(tolerance: number): (iteration: number, residual: number) => s
   };
 }
 
+/** Numbers that a dense matrix may stand for: a product each, and an eigenproblem on the host. */
+const DENSE_MOST = 4096;
+
+function requireFew(parameters: number): void {
+  if (parameters <= DENSE_MOST) return;
+  throw new EcifError(`dense: ${parameters} parameters, at most ${DENSE_MOST}; take cg, or lanczos for a part of them`);
+}
+
 /** Of a solver that keeps nothing and has nothing to warn of. */
 const PLAIN = { warning: null, close: () => undefined };
 
@@ -83,7 +93,7 @@ export async function openSolver(
   { resume, onState, preconditioner: shared, products }: Interruptible,
   progress: Progress,
 ): Promise<Opened> {
-  const { damping, seed, rank, tolerance, 'max-iterations': maxIterations } = settings;
+  const { damping, seed, rank, init, tolerance, 'max-iterations': maxIterations } = settings;
   const left = timeLeft(tolerance);
   const kind = settings.curvature === 'auto' ? 'gauss-newton' : settings.curvature;
   const iterative = {
@@ -91,6 +101,7 @@ export async function openSolver(
     onIteration: (i: number, residual: number) =>
       progress.status(`${settings.solver} ${i}  residual ${residual.toExponential(2)}${left(i, residual)}`),
   };
+  const onProduct = (done: number, of: number): void => progress.status(`${settings.solver}: product ${done} of ${of}`);
   const decomposed = async (made: ReturnType<typeof denseOf<Adapter, unknown>>): Promise<Opened> => {
     const decomposition = await made;
     const solver = decomposition.solver(damping);
@@ -111,7 +122,8 @@ export async function openSolver(
       return { solver, ...PLAIN };
     }
     case 'dense':
-      return decomposed(denseOf(loss, theta, { curvature: kind }));
+      requireFew(new Flat(theta).size);
+      return decomposed(denseOf(loss, theta, { curvature: kind, onProduct }));
     case 'ekfac':
       return decomposed(ekfacOf(loss, theta, { seed }));
     case 'kfac':
@@ -121,9 +133,11 @@ export async function openSolver(
     case 'identity':
       return decomposed(identityOf(loss, theta));
     case 'lanczos':
-      return decomposed(lanczosOf(loss, theta, { rank, seed, curvature: kind }));
+      return decomposed(
+        lanczosOf(loss, theta, { rank, seed, curvature: kind, onIteration: (i) => onProduct(i, 2 * rank) }),
+      );
     case 'logra':
-      return decomposed(lograOf(loss, theta, { size: rank, seed, curvature: kind }));
+      return decomposed(lograOf(loss, theta, { size: rank, seed, curvature: kind, init, most: DENSE_MOST, onProduct }));
     case 'cg': {
       const { curvature, preconditioner: which } = settings;
       const preconditioner = which === 'none' ? {} : { preconditioner: await shared() };

@@ -15,8 +15,8 @@ import { measureAt } from './measures.ts';
 import { readIds } from './pair-ids.ts';
 import type { Progress } from './progress.ts';
 import { readRun, runFile } from './run-folder.ts';
+import { settingsIn } from './run-paths.ts';
 import type { EvaluationPairs, OpenedRun } from './score-model.ts';
-import { settingsOfRun } from './train-options.ts';
 import { runTraining } from './train-run.ts';
 
 /** Names, in the folder of an edit, of the ids that training again leaves out, and of its run. */
@@ -48,7 +48,7 @@ export async function verifyEdit(
   progress: Progress,
 ): Promise<NonNullable<RemovalRecord['retrained']>> {
   const out = join(dir, RETRAINED);
-  const recipe = settingsOfRun(readRun(folder).options);
+  const recipe = settingsIn(folder, readRun(folder));
   const settings = { ...recipe, out, without: join(dir, WITHOUT_FILE), resume: existsSync(runFile(out, 'run')) };
   progress.line(`training again without ${rows.length} pair${rows.length === 1 ? '' : 's'}, in ${out}`);
   const record = await runTraining(settings, device, progress);

@@ -9,6 +9,7 @@ import { editName, undoEdit } from './edits.ts';
 import { columns, percent, table } from './format.ts';
 import { REMOVE_OPTIONS, type RemoveSettings } from './remove-options.ts';
 import { runRemoval, type WrittenEdit } from './remove-run.ts';
+import { requireSolverUse } from './score-options.ts';
 
 /** Ids that are printed at most. */
 const PRINTED = 5;
@@ -82,6 +83,7 @@ export const remove = defineCommand({
   operands: { label: 'RUN', help: 'folder of a finished ecif train', least: 1, most: 1 },
   run: async (values, { device: kind, operands: [folder], given, progress }) => {
     if (values.undo !== undefined) return undo(folder, values.undo, given);
+    requireSolverUse(values, given);
     return withDevice(kind, async (device) => {
       progress.line(`device: ${device.name}; ${device.reason}`);
       const settings = Object.fromEntries(

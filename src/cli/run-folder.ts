@@ -57,10 +57,14 @@ export function beginFolder(folder: string): void {
   }
 }
 
-/** The record of a run that is to go on. */
+/**
+ * The record of a run.
+ * @throws UsageError for a folder without one
+ */
 export function readRun(folder: string): RunRecord {
   const path = runFile(folder, 'run');
-  if (!existsSync(path)) throw new UsageError(`${folder}: no run to resume; leave out --resume to begin one`);
+  if (!existsSync(path))
+    throw new UsageError(`${folder}: no run, ${RUN_FILES.run} is not there; name the folder of ecif train`);
   try {
     const record = JSON.parse(readText(path)) as Partial<RunRecord>;
     if (isObject(record.options) && isObject(record.dataset)) return record as RunRecord;

@@ -18,9 +18,10 @@ import { openPairs } from './data-run.ts';
 import { type ReadyPairs, readyPairs } from './pairs.ts';
 import type { Progress } from './progress.ts';
 import { datasetHash, readRun, runFile } from './run-folder.ts';
+import { settingsIn } from './run-paths.ts';
 import type { FinalNorms } from './train-end.ts';
 import { openRunModel, type RunModel } from './train-model.ts';
-import { settingsOfRun, type TrainSettings } from './train-options.ts';
+import type { TrainSettings } from './train-options.ts';
 
 /** Pairs that a run is judged by. */
 export interface EvaluationPairs {
@@ -91,7 +92,7 @@ export async function openTrained(
   if (record.status !== 'done') {
     throw new EcifError(`${folder}: the run is ${record.status}; finish it with ecif train --resume --out ${folder}`);
   }
-  const settings = { ...settingsOfRun(record.options), 'cache-mb': cache };
+  const settings = { ...settingsIn(folder, record), 'cache-mb': cache };
   const { dataset } = await openPairs(settings, progress, record.dataset.dropped ?? []);
   if (datasetHash(dataset) !== record.dataset.sha256) {
     throw new EcifError(`${dataset.source}: other pairs than the run was trained on; restore them`);

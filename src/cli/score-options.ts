@@ -1,6 +1,6 @@
 // The options of `ecif score`.
 
-import type { OptionSpecs, OptionValues } from './args.ts';
+import { type OptionSpecs, type OptionValues, UsageError } from './args.ts';
 import { PART_OPTIONS } from './data-options.ts';
 
 /** How H⁻¹ is applied. */
@@ -24,11 +24,11 @@ export const SOLVER_OPTIONS = {
     kind: 'choice',
     choices: ['auto', 'hessian', 'gauss-newton'],
     default: 'auto',
-    help: 'auto: the Hessian where it is positive definite, else Gauss-Newton',
+    help: 'auto: of cg the Hessian where it is positive definite, else Gauss-Newton; of minres the Hessian; of others Gauss-Newton, which kfac, ekfac and diagonal stand for in any case',
   },
   damping: { kind: 'number', least: 0, default: 0, help: 'added to the curvature beyond δ' },
-  tolerance: { kind: 'number', least: 1e-12, default: 1e-3, help: 'relative residual of cg and minres' },
-  'max-iterations': { kind: 'number', whole: true, least: 1, default: 1000, help: 'iterations of a solve at most' },
+  tolerance: { kind: 'number', least: 1e-12, default: 1e-3, help: 'relative residual of cg, minres and lissa' },
+  'max-iterations': { kind: 'number', whole: true, least: 1, default: 1000, help: 'of cg, minres and lissa, at most' },
   preconditioner: {
     kind: 'choice',
     choices: ['joint', 'ekfac', 'none'],
@@ -41,6 +41,12 @@ export const SOLVER_OPTIONS = {
     least: 1,
     default: 32,
     help: 'vectors of lanczos; side of each logra projection',
+  },
+  init: {
+    kind: 'choice',
+    choices: ['random', 'orthogonal', 'pca'],
+    default: 'random',
+    help: 'how the projections of logra are drawn; pca: leading eigenvectors of the Kronecker factors',
   },
 } as const satisfies OptionSpecs;
 
@@ -116,3 +122,32 @@ export const solverSettings = (settings: SolverSettings): SolverSettings =>
       settings[name],
     ]),
   ) as unknown as SolverSettings;
+
+const ITERATIVE = ['cg', 'minres', 'lissa'];
+
+/** Solvers that an option is of, where it is not of all. */
+const ONLY_OF: Readonly<Record<string, readonly string[]>> = {
+  preconditioner: ['cg'],
+  tolerance: ITERATIVE,
+  'max-iterations': ITERATIVE,
+  rank: ['lanczos', 'logra'],
+  init: ['logra'],
+};
+
+/** Solvers that have no Hessian. */
+const WITHOUT_HESSIAN: readonly string[] = ['ekfac', 'kfac', 'diagonal', 'identity'];
+
+/**
+ * Refuses options that would change nothing.
+ * @param given names of the options on the command line
+ * @throws UsageError
+ */
+export function requireSolverUse({ solver, curvature }: SolverSettings, given: ReadonlySet<string>): void {
+  for (const [name, solvers] of Object.entries(ONLY_OF)) {
+    if (!given.has(name) || solvers.includes(solver)) continue;
+    throw new UsageError(`--${name}: only of --solver ${solvers.join(', ')}, not of ${solver}; leave it out`);
+  }
+  if (curvature === 'hessian' && WITHOUT_HESSIAN.includes(solver)) {
+    throw new UsageError(`--curvature hessian: ${solver} knows Gauss-Newton alone; take cg, minres, dense or lanczos`);
+  }
+}

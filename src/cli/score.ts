@@ -5,7 +5,7 @@ import { defineCommand } from './command.ts';
 import { withDevice } from './devices.ts';
 import { bytes, columns, table } from './format.ts';
 import type { EndPair } from './score-ends.ts';
-import { SCORE_OPTIONS, type ScoreSettings } from './score-options.ts';
+import { requireSolverUse, SCORE_OPTIONS, type ScoreSettings } from './score-options.ts';
 import { runScoring, type ScoreRecord } from './score-run.ts';
 
 /** How the solves went, in a few words. */
@@ -92,13 +92,15 @@ export const score = defineCommand({
   example: 'ecif score run --validation held-out.csv --out scores.parquet',
   options: SCORE_OPTIONS,
   operands: { label: 'RUN', help: 'folder of a finished ecif train', least: 1, most: 1 },
-  run: (values, { device: kind, operands: [folder], progress }) =>
-    withDevice(kind, async (device) => {
+  run: (values, { device: kind, operands: [folder], given, progress }) => {
+    requireSolverUse(values, given);
+    return withDevice(kind, async (device) => {
       progress.line(`device: ${device.name}; ${device.reason}`);
       const settings = Object.fromEntries(
         (Object.keys(SCORE_OPTIONS) as (keyof ScoreSettings)[]).map((name) => [name, values[name]]),
       ) as unknown as ScoreSettings;
       const json = await runScoring(folder, settings, device, progress);
       return { json, text: describe(json), ok: true };
-    }),
+    });
+  },
 });

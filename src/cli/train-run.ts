@@ -14,6 +14,7 @@ import { writeText } from './files.ts';
 import { readyPairs } from './pairs.ts';
 import type { Progress } from './progress.ts';
 import { beginFolder, cutLog, datasetHash, logStep, readRun, runFile, type RunRecord, writeRun } from './run-folder.ts';
+import { placesOf } from './run-paths.ts';
 import { type RunBatches, runBatches } from './train-batches.ts';
 import { runEnd } from './train-end.ts';
 import { openRunModel, type RunModel } from './train-model.ts';
@@ -164,6 +165,7 @@ function firstRecord(
   return {
     status: 'running',
     options: { ...settings, resume: false },
+    ...placesOf(settings.out as string, settings),
     seed: settings.seed,
     ...pairs,
     trained: model.what,

@@ -1,12 +1,14 @@
 // ecif train: an adapter on a CLIP folder, or a small CLIP from scratch, trained so that influence can be computed.
 
+import { existsSync } from 'node:fs';
 import { oneLine } from '../array/messages.ts';
 import { UsageError } from './args.ts';
 import { defineCommand } from './command.ts';
 import { DATA_HELP } from './data-options.ts';
 import { withDevice } from './devices.ts';
 import { columns } from './format.ts';
-import { readRun, type RunRecord } from './run-folder.ts';
+import { readRun, runFile, type RunRecord } from './run-folder.ts';
+import { settingsIn } from './run-paths.ts';
 import { describeStationarity, type FinalNorms } from './train-end.ts';
 import { requireConsistent, requireOfUse, settingsOfRun, TRAIN_OPTIONS, type TrainSettings } from './train-options.ts';
 import { runTraining } from './train-run.ts';
@@ -18,13 +20,17 @@ const ownOptions = (values: Readonly<Record<string, unknown>>, data: string): Tr
 /** The settings of a run that is to go on; options that say otherwise are refused. */
 function resumed(given: TrainSettings, names: ReadonlySet<string>): TrainSettings {
   if (given.out === undefined) throw new UsageError('train: no run to resume; give --out DIR');
-  const recorded = settingsOfRun(readRun(given.out).options);
+  if (!existsSync(runFile(given.out, 'run'))) {
+    throw new UsageError(`${given.out}: no run to resume; leave out --resume to begin one`);
+  }
+  const record = readRun(given.out);
+  const recorded = settingsOfRun(record.options);
   for (const name of Object.keys(given) as (keyof TrainSettings)[]) {
     const said = name === 'data' ? given.data !== '' : names.has(name);
     if (name === 'out' || name === 'resume' || !said || given[name] === recorded[name]) continue;
     throw new UsageError(`--${name}: the run was begun with ${JSON.stringify(recorded[name])}; leave it out to resume`);
   }
-  return { ...recorded, out: given.out, resume: true };
+  return { ...settingsIn(given.out, record), out: given.out, resume: true };
 }
 
 function describe({ options, dataset, norms, seconds, parameters, steps }: RunRecord): string {

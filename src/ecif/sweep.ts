@@ -113,14 +113,17 @@ export function pairsOf(batch: number, rows: Swept['tangents']): PairTangents[] 
   }));
 }
 
+/** One of the unit vectors of the parameters as a tree. */
+export function unitTangent<T>(flat: Flat<T>, index: number): T {
+  const unit = new Float64Array(flat.size);
+  unit[index] = 1;
+  return flat.toTree(unit);
+}
+
 /** The unit vectors of the parameters as trees. */
 export function unitTangents<T>(theta: T): T[] {
   const flat = new Flat(theta);
-  return Array.from({ length: flat.size }, (_, i) => {
-    const unit = new Float64Array(flat.size);
-    unit[i] = 1;
-    return flat.toTree(unit);
-  });
+  return Array.from({ length: flat.size }, (_, i) => unitTangent(flat, i));
 }
 
 /** Entry by entry. */

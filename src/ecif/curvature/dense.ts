@@ -3,7 +3,7 @@
 import { Flat } from '../../autodiff/flat.ts';
 import { disposeTree } from '../../autodiff/tensor.ts';
 import type { StreamedLoss } from '../../models/streamed.ts';
-import { unitTangents } from '../sweep.ts';
+import { unitTangent } from '../sweep.ts';
 import { hostDecomposition } from './host-spectrum.ts';
 import { curvatureOperator } from './products.ts';
 import type { CurvatureKind, Decomposition } from './record.ts';
@@ -12,6 +12,7 @@ import type { CurvatureKind, Decomposition } from './record.ts';
 export interface DenseOptions {
   /** `gauss-newton` unless told. */
   readonly curvature?: CurvatureKind;
+  onProduct?(done: number, of: number): void;
 }
 
 /**
@@ -21,16 +22,18 @@ export interface DenseOptions {
 export async function denseOf<T, B>(
   loss: StreamedLoss<T, B>,
   theta: T,
-  { curvature = 'gauss-newton' }: DenseOptions = {},
+  { curvature = 'gauss-newton', onProduct }: DenseOptions = {},
 ): Promise<Decomposition<T>> {
   const flat = new Flat(theta);
   const n = flat.size;
   const product = curvatureOperator(loss, theta, curvature);
   const matrix = new Float64Array(n * n);
-  for (const [i, unit] of unitTangents(theta).entries()) {
+  for (let i = 0; i < n; i++) {
+    const unit = unitTangent(flat, i);
     const column = await product(unit);
     matrix.set(await flat.toVector(column), i * n);
     disposeTree([unit, column]);
+    onProduct?.(i + 1, n);
   }
   const about = { method: 'dense', curvature, l2: loss.l2, settings: { parameters: n } };
   return hostDecomposition(about, matrix, n, flat.device.epsilon, {

@@ -133,7 +133,11 @@ export function cgSolver<T, B>(
       }
       const { x, status, iterations, residuals } = found;
       const record = { curvature: kind, status, iterations, residuals };
-      return common.ended(x, record, 'raise damping, tolerance or maxIterations, or give a preconditioner');
+      return common.ended(
+        x,
+        record,
+        'raise the damping, the tolerance or the number of iterations, or give a preconditioner',
+      );
     },
     dispose: () => products.dispose(),
   };
@@ -165,7 +169,11 @@ export function minresSolver<T, B>(
       const product = curvatureOperator(loss, theta, curvature);
       const settings = { damping, tolerance, maxIterations, onIteration };
       const { x, status, iterations, residuals } = await minres(treeSpace<T>(), product, b, settings);
-      return common.ended(x, { curvature, status, iterations, residuals }, 'raise damping, tolerance or maxIterations');
+      return common.ended(
+        x,
+        { curvature, status, iterations, residuals },
+        'raise the damping, the tolerance or the number of iterations',
+      );
     },
     dispose: () => undefined,
   };
@@ -220,7 +228,8 @@ export async function lissaSolver<T, B>(
         onIteration: common.onIteration,
       });
       const record = { curvature, status, iterations, residuals: residuals.at(-1) ?? [] };
-      if (drawn === null || status === 'diverged') return common.ended(x, record, 'raise damping or maxIterations');
+      if (drawn === null || status === 'diverged')
+        return common.ended(x, record, 'raise the damping or the number of iterations');
       common.history.push(record);
       return x;
     },

@@ -1,5 +1,6 @@
 // LoGra: the curvature on a Kronecker projection of the parameters, inverted there.
 
+import { EcifError } from '../../array/errors.ts';
 import { disposeTree } from '../../autodiff/tensor.ts';
 import { Flat } from '../../autodiff/flat.ts';
 import type { Operator } from '../../linalg/space.ts';
@@ -16,6 +17,8 @@ export interface LograOptions extends Omit<ProjectionOptions, 'factors'> {
   readonly curvature?: CurvatureKind;
   /** How the factors of `pca` are drawn. */
   readonly factors?: FactorOptions;
+  /** Dimensions that are refused beyond; no limit unless told. */
+  readonly most?: number;
   onProduct?(done: number, of: number): void;
 }
 
@@ -41,7 +44,7 @@ async function projected<T>(
 /**
  * Pᵀ·(P·H·Pᵀ + damping)⁻¹·P in place of the inverse of H. With a square orthogonal P it is the inverse.
  * @eq eq-logra
- * @throws EcifError for a size that is none
+ * @throws EcifError for a size that is none, or beyond `most` dimensions
  * @example const logra = await lograOf(loss, theta, { size: 8, init: 'pca' }); await logra.solver(0.1).solve(b);
  */
 export async function lograOf<T, B>(
@@ -52,6 +55,10 @@ export async function lograOf<T, B>(
   const { size, init = 'random', seed = 0, curvature = 'gauss-newton' } = options;
   const factors = init === 'pca' ? await kroneckerFactors(loss, theta, { seed, ...options.factors }) : undefined;
   const p = projectionOf(theta, { size, init, seed, ...(factors === undefined ? {} : { factors }) });
+  if (p.size > (options.most ?? Infinity)) {
+    p.dispose();
+    throw new EcifError(`logra: ${p.size} dimensions at size ${size}, at most ${options.most}; give a smaller size`);
+  }
   const matrix = await projected(p, curvatureOperator(loss, theta, curvature), options.onProduct);
   const about = {
     ...{ method: 'logra', curvature, l2: loss.l2 },
