@@ -19,6 +19,7 @@ import { progressOn } from './progress.ts';
 import { remove } from './remove.ts';
 import { score } from './score.ts';
 import { nearest } from './suggest.ts';
+import { trace } from './trace.ts';
 import { train } from './train.ts';
 import { verify } from './verify.ts';
 import { ownVersion } from './versions.ts';
@@ -30,6 +31,7 @@ const COMMANDS: readonly Command[] = [
   evaluate,
   score,
   merge,
+  trace,
   remove,
   compare,
   verify,
