@@ -13,7 +13,7 @@ import { streamOf } from '../models/clip/train-streams.ts';
 import type { StreamedLoss } from '../models/streamed.ts';
 import type { OptionValues } from './args.ts';
 import type { PART_OPTIONS } from './data-options.ts';
-import { openPairs } from './data-run.ts';
+import { type AskedPairs, openPairs } from './data-run.ts';
 import { type ReadyPairs, readyPairs } from './pairs.ts';
 import type { Progress } from './progress.ts';
 import { datasetHash, readRun, runFile } from './run-folder.ts';
@@ -36,6 +36,8 @@ export interface OpenedRun {
   /** Steps of the optimizer that led to θ̂. */
   readonly steps: number;
   readonly loss: StreamedLoss<Adapter, unknown>;
+  /** Other pairs, read as the settings of the run say. */
+  read(data: string, part: OptionValues<typeof PART_OPTIONS>): Promise<Pick<AskedPairs, 'dataset' | 'dropped'>>;
   /** The objective of other pairs, listed somewhere or at hand, without L2, in batches as large as those of training. */
   evaluation(
     data: string | Dataset,
@@ -92,6 +94,11 @@ export async function openTrained(
     return { task, ready };
   };
   const { task } = await taskOf(dataset, 'frozen-score');
+  const read: OpenedRun['read'] = (data, { split, format }) => {
+    const { templates, 'class-names': names, 'bad-images': bad } = settings;
+    const asked = { templates, 'class-names': names, 'bad-images': bad, limit: 0, seed: settings.seed };
+    return openPairs({ data, split, format, ...asked }, progress);
+  };
   return {
     ...{ settings, model, dataset, theta: state.theta, steps: state.step },
     loss: {
@@ -104,13 +111,10 @@ export async function openTrained(
       l2: settings.l2,
       centre: centre ?? undefined,
     },
-    evaluation: async (data, { split, format }, from) => {
-      const { templates, 'class-names': names, 'bad-images': bad } = settings;
-      const asked = { templates, 'class-names': names, 'bad-images': bad, limit: 0, seed: settings.seed };
+    read,
+    evaluation: async (data, part, from) => {
       const { dataset: other, dropped } =
-        typeof data === 'string'
-          ? await openPairs({ data, split, format, ...asked }, progress)
-          : { dataset: data, dropped: [] };
+        typeof data === 'string' ? await read(data, part) : { dataset: data, dropped: [] };
       if (other.rows.length < 2) throw new EcifError(`${other.source}: one pair; a contrastive loss needs two or more`);
       const { task: evaluated, ready } = await taskOf(other, 'frozen-validation');
       const { still, plain } = evaluated;
