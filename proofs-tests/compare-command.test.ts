@@ -5,11 +5,13 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createRng } from '../src/array/rng.ts';
 import { summariseSeeds } from '../src/cli/compare.ts';
-import { swapCaptions } from '../src/cli/compare-task.ts';
-import type { SeedResult } from '../src/cli/compare-run.ts';
+import { madeBy, swapCaptions, trainedTask } from '../src/cli/compare-task.ts';
+import { runComparison, type SeedResult } from '../src/cli/compare-run.ts';
+import { CpuDevice } from '../src/device/cpu.ts';
 import { METHODS } from '../src/index.ts';
 import { runCli } from './support/cli.ts';
-import { temporaryFolder } from './support/shapes.ts';
+import { toyLoss } from './support/runs.ts';
+import { quiet, temporaryFolder } from './support/shapes.ts';
 
 interface Printed {
   problems: { problem: string; methods: { method: string; lds: { mean: number } }[]; seeds: SeedResult[] }[];
@@ -38,16 +40,34 @@ describe('ecif compare', () => {
     expect((JSON.parse(second.stdout) as Printed).problems[0].seeds[1].seconds).toBe(123);
     expect(second.stderr).toContain('seed 1: kept from an earlier run');
 
-    writeFileSync(path, readFileSync(path, 'utf8').replace('"pairs": 20', '"pairs": 21'));
-    const third = await runCli([...words, '--out', out]);
-    expect(third).toMatchObject({ code: 2, stdout: '' });
-    expect(third.stderr).toContain('convex-2.json: of other settings; give another --out');
+    // What was made otherwise, or not of all methods, is refused by what differs.
+    const { made, retraining, rows, ...rest } = JSON.parse(readFileSync(path, 'utf8')) as SeedResult;
+    expect(retraining).toEqual({ count: retraining.count, unsettled: 0, most: 0 });
+    expect(retraining.count).toBeGreaterThan(20);
+    const cases: [object, string][] = [
+      [{ ...rest, made, retraining, rows, settings: { ...rest.settings, pairs: 21 } }, 'of other settings'],
+      [{ ...rest, retraining, rows }, 'of other version'],
+      [{ ...rest, made: { ...made, version: '0.0.0' }, retraining, rows }, 'of other version'],
+      [{ ...rest, made: { ...made, methods: made.methods.slice(1) }, retraining, rows }, 'of other methods'],
+      [
+        { ...rest, made: { ...made, training: { ...made.training, epochs: 1 } }, retraining, rows },
+        'of other training',
+      ],
+      [{ ...rest, made, retraining, rows: rows.slice(1) }, 'not the results of all methods'],
+    ];
+    const device = new CpuDevice();
+    const settings = { problems: ['convex'], seeds: [2], size: 'quick', held: undefined, out } as const;
+    for (const [content, message] of cases) {
+      writeFileSync(path, JSON.stringify(content));
+      await expect(runComparison(settings, device, quiet)).rejects.toThrow(`convex-2.json: ${message}`);
+    }
   });
 });
 
 describe('the table', () => {
   const seed = (number: number, values: Record<string, number>): SeedResult => ({
-    ...{ problem: 'convex', seed: number, settings: {}, seconds: 1 },
+    ...{ problem: 'convex', seed: number, settings: {}, seconds: 1, retraining: { count: 1, unsettled: 0, most: 0 } },
+    made: madeBy({ epochs: 1, rate: 1, tolerance: 1 }),
     rows: Object.entries(values).map(([method, x]) => ({
       ...{ method, lds: x, leaveOneOut: x, auroc: x, auprc: x, seconds: null },
     })),
@@ -72,12 +92,28 @@ describe('the table', () => {
     expect(lines[1].lds.half).toBeCloseTo((4.3027 * 0.2) / Math.sqrt(3), 4);
   });
 
-  it('of one seed has no interval, and one first', () => {
-    const lines = summariseSeeds([seed(1, { best: 0.5, close: 0.49 })]);
+  it('of one seed has no interval, and those first that are equal', () => {
+    const lines = summariseSeeds([seed(1, { best: 0.5, close: 0.49, equal: 0.5 })]);
     expect(lines.map(({ lds }) => [lds.half, lds.leading])).toEqual([
       [null, true],
       [null, false],
+      [null, true],
     ]);
+  });
+});
+
+describe('a training that ends early', () => {
+  it('is counted, with the gradient it ended at', async () => {
+    const { loss, theta } = await toyLoss('cpu');
+    const evaluation = await loss.batch(loss.partitions[0][0]);
+    const of = { count: 24, seed: 1 };
+    const how = { epochs: 1, rate: 0.01 };
+    const reached = await trainedTask(loss, theta, evaluation, of, { ...how, tolerance: 1e-6 });
+    expect(reached.retraining()).toEqual({ count: 1, unsettled: 0, most: 0 });
+    // Without L2 to speak of there is a minimum far away, which the iterations do not reach.
+    const far = await trainedTask({ ...loss, l2: 1e-9 }, theta, evaluation, of, { ...how, tolerance: 1e-11 });
+    expect(far.retraining()).toMatchObject({ count: 1, unsettled: 1 });
+    expect(far.retraining().most).toBeGreaterThan(1e-11);
   });
 });
 

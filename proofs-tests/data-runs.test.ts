@@ -150,7 +150,7 @@ describe('pictures that are bad', () => {
 
     const opened = await openTrained(out, device, scoring({}), quiet);
     expect(opened.dataset.rows.map(({ id }) => id)).not.toContain('bad-1');
-    const validation = await opened.evaluation(data, scoring({}), 0);
+    const validation = await opened.evaluation(data, scoring({}));
     opened.close();
     expect(validation.dropped).toEqual(names);
 

@@ -193,12 +193,12 @@ describe('the file of scores', () => {
     0.3,
     'harmful',
     'validation',
-    null,
+    ...[null, 0.01, null],
   ]);
 
   it('has the columns of the documentation, and a row by name', () => {
     const names =
-      'id, batch, position, caption, score, positive, negative, t2i, i2t, relative, self, clipscore, flag, target, error';
+      'id, batch, position, caption, score, positive, negative, t2i, i2t, relative, self, clipscore, flag, target, error, self_error, relative_error';
     expect(SCORE_COLUMNS.map(({ name }) => name).join(', ')).toBe(names);
     expect([scores.position, scores.relative, scores.flag]).toEqual([4, null, 'harmful']);
     expect(scoreRow(scoreCells(scores))).toEqual(scores);

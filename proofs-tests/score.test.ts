@@ -58,7 +58,7 @@ describe('scores of a run', () => {
     const rows = await rowsOf('a.csv');
     const { loss, theta, dataset, evaluation, close } = await openTrained(run, device, settings({}), quiet);
     const flat = new Flat(theta);
-    const [{ gradient }] = await targetGradients((await evaluation(data, settings({}), 0)).loss, theta, [
+    const [{ gradient }] = await targetGradients((await evaluation(data, settings({}))).loss, theta, [
       { name: '', rows: null },
     ]);
     const dense = await denseOf(loss, theta, { curvature: record.curvature.curvature });
@@ -83,7 +83,8 @@ describe('scores of a run', () => {
       expect((t2i as number) + (i2t as number)).toBeCloseTo(value as number, 12);
       // The standard error of the mean of two is half their difference.
       expect(Math.abs((error as number) - Math.abs(one - two) / 2)).toBeLessThan(1e-7 * size);
-      expect(flag !== null).toBe(Math.abs(one + two) / 2 < Math.abs(one - two));
+      // Student's t of one degree of freedom at 95 % is 12.706.
+      expect(flag !== null).toBe(Math.abs(one + two) / 2 < (12.706 * Math.abs(one - two)) / 2);
     }
   });
 

@@ -22,6 +22,8 @@ interface NumberSpec {
   readonly whole?: boolean;
   readonly least?: number;
   readonly most?: number;
+  /** Words that may stand in place of a number. */
+  readonly words?: readonly string[];
 }
 
 /** One of a few words. */
@@ -54,8 +56,11 @@ type ValueOf<S extends OptionSpec> = S extends FlagSpec
   : S extends ChoiceSpec
     ? S['choices'][number]
     : S extends NumberSpec
-      ? Filled<S, number>
+      ? Filled<S, number> | WordOf<S>
       : Filled<S, string>;
+
+/** The words of a number that has some. */
+type WordOf<S> = S extends { words: readonly (infer W)[] } ? W : never;
 
 /** The values of a table of specs. */
 export type OptionValues<S extends OptionSpecs> = { readonly [K in keyof S]: ValueOf<S[K]> };
@@ -93,13 +98,15 @@ function specOf(name: string, specs: OptionSpecs): OptionSpec {
   throw new UsageError(`unknown option --${name}; ${guess === null ? 'see --help' : `did you mean --${guess}?`}`);
 }
 
-function numberOf(name: string, spec: NumberSpec, text: string): number {
+function numberOf(name: string, spec: NumberSpec, text: string): number | string {
+  const { words = [] } = spec;
+  if (words.includes(text)) return text;
   const value = text.trim() === '' ? NaN : Number(text);
   const { least = -Infinity, most = Infinity, whole = false } = spec;
   if (!Number.isFinite(value) || value < least || value > most || (whole && !Number.isSafeInteger(value))) {
     const bounds = [...(Number.isFinite(least) ? [`≥ ${least}`] : []), ...(Number.isFinite(most) ? [`≤ ${most}`] : [])];
     const wanted = [whole ? 'a whole number' : 'a number', bounds.join(' and ')].filter((s) => s !== '').join(' ');
-    throw new UsageError(`--${name}: found ${JSON.stringify(text)}; give ${wanted}`);
+    throw new UsageError(`--${name}: found ${JSON.stringify(text)}; give ${[wanted, ...words].join(', or ')}`);
   }
   return value;
 }
@@ -172,6 +179,6 @@ export function checkOperands(command: string, operands: readonly string[], spec
 /** What stands for an option's value in the help. */
 export function placeholder(spec: OptionSpec): string {
   if (spec.kind === 'flag') return '';
-  if (spec.kind === 'number') return spec.whole === true ? 'N' : 'X';
+  if (spec.kind === 'number') return [spec.whole === true ? 'N' : 'X', ...(spec.words ?? [])].join('|');
   return spec.kind === 'choice' ? spec.choices.join('|') : spec.label;
 }

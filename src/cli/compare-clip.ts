@@ -11,7 +11,7 @@ import { chooseLora, initLora } from '../models/clip/lora.ts';
 import { afterPrefix, type Prefix, prefixOf, prefixRows } from '../models/clip/prefix.ts';
 import { preprocess } from '../models/clip/preprocess.ts';
 import { type Embedder, openEmbedder } from './evaluate-run.ts';
-import { type Posed, posedOf, swapCaptions, trainedTask } from './compare-task.ts';
+import { type Posed, posedOf, swapCaptions, trainedTask, type Training } from './compare-task.ts';
 
 /** Sizes of the problem on the small CLIP. */
 export interface ClipSizes {
@@ -56,6 +56,11 @@ function pixelsOf({ config, preprocess: how }: Embedder, { pixels }: EmojiPair):
   return preprocess({ width: side, height: side, channels: 3, data }, how);
 }
 
+/** How the adapter is trained. */
+export const clipTraining = ({ kind }: Device): Training => ({
+  ...{ epochs: 8, rate: 0.003, tolerance: kind === 'cpu' ? 3e-3 : 1e-2 },
+});
+
 /** Draws the pairs of a seed, swaps captions and trains an adapter on them. */
 export async function poseClip({ embedder, emoji }: ClipPool, seed: number, sizes: ClipSizes): Promise<Posed> {
   const { pairs: count, batch: size, partitions: many, held, l2, subsets } = sizes;
@@ -88,7 +93,7 @@ export async function poseClip({ embedder, emoji }: ClipPool, seed: number, size
     start,
     others,
     { count, seed },
-    { epochs: 8, rate: 0.003, tolerance: device.kind === 'cpu' ? 3e-3 : 1e-2 },
+    clipTraining(device),
   );
   return posedOf(task, bad, subsets);
 }

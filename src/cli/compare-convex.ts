@@ -8,7 +8,7 @@ import type { Device } from '../device/open.ts';
 import { bilinear } from '../models/bilinear.ts';
 import type { PairBatch } from '../models/model.ts';
 import { relatedPairs } from '../verify/instance.ts';
-import { type Posed, posedOf, swapCaptions, trainedTask } from './compare-task.ts';
+import { type Posed, posedOf, swapCaptions, trainedTask, type Training } from './compare-task.ts';
 
 /** Sizes of the convex problem. */
 export interface ConvexSizes {
@@ -29,6 +29,11 @@ export const CONVEX: Record<'full' | 'quick', ConvexSizes> = {
   full: { pairs: 80, batch: 20, partitions: 2, features: 6, held: 40, temperature: 0.5, l2: 1, subsets: 64 },
   quick: { pairs: 20, batch: 10, partitions: 2, features: 3, held: 16, temperature: 0.5, l2: 1, subsets: 8 },
 };
+
+/** How the convex problem is trained. */
+export const convexTraining = ({ kind }: Device): Training => ({
+  ...{ epochs: 16, rate: 0.05, tolerance: kind === 'cpu' ? 1e-7 : 1e-3 },
+});
 
 /** Draws the problem of a seed and trains it. */
 export async function poseConvex(device: Device, seed: number, sizes: ConvexSizes): Promise<Posed> {
@@ -56,7 +61,7 @@ export async function poseConvex(device: Device, seed: number, sizes: ConvexSize
     { w: zeros(device, [features, features]) },
     { text: rowsOf(text, others), image: rowsOf(image, others) },
     { count, seed },
-    { epochs: 16, rate: 0.05, tolerance: device.kind === 'cpu' ? 1e-7 : 1e-3 },
+    convexTraining(device),
   );
   return posedOf(task, bad, subsets);
 }

@@ -6,9 +6,9 @@ import { EcifError } from '../array/errors.ts';
 import type { Device } from '../device/open.ts';
 import type { Judged } from '../ecif/baselines/index.ts';
 import { UsageError } from './args.ts';
-import { CLIP, type ClipPool, type ClipSizes, openPool, poseClip } from './compare-clip.ts';
-import { CONVEX, type ConvexSizes, poseConvex } from './compare-convex.ts';
-import { LEFT_OUT, type Posed } from './compare-task.ts';
+import { CLIP, type ClipPool, type ClipSizes, clipTraining, openPool, poseClip } from './compare-clip.ts';
+import { CONVEX, type ConvexSizes, convexTraining, poseConvex } from './compare-convex.ts';
+import { LEFT_OUT, type Made, madeBy, type Posed, type Retraining } from './compare-task.ts';
 import { readText, writeText } from './files.ts';
 import type { Progress } from './progress.ts';
 
@@ -34,6 +34,9 @@ export interface SeedResult {
   readonly seed: number;
   /** What the numbers depend on beside the seed. */
   readonly settings: Readonly<Record<string, number | string>>;
+  /** Version, methods and training that made it. */
+  readonly made: Made;
+  readonly retraining: Retraining;
   readonly seconds: number;
   readonly rows: readonly Judged[];
 }
@@ -49,8 +52,14 @@ function sizesOf({ size, held }: CompareSettings): Sizes {
   return { convex: { ...CONVEX[size], ...more }, clip: { ...CLIP[size], ...more } };
 }
 
-/** The result of an earlier run, null where there is none. */
-function earlier(path: string, settings: SeedResult['settings']): SeedResult | null {
+/** Methods that rows are of, permuted scores among them. */
+const namesOf = (rows: SeedResult['rows']): string => JSON.stringify(rows.map(({ method }) => method).toSorted());
+
+/**
+ * The result of an earlier run, null where there is none.
+ * @throws UsageError for one that was made otherwise, naming in what
+ */
+function earlier(path: string, now: Pick<SeedResult, 'settings' | 'made'>): SeedResult | null {
   if (!existsSync(path)) return null;
   let found: Partial<SeedResult>;
   try {
@@ -58,8 +67,24 @@ function earlier(path: string, settings: SeedResult['settings']): SeedResult | n
   } catch (error) {
     throw new EcifError(`${path}: not JSON; remove it`, { cause: error });
   }
-  if (JSON.stringify(found.settings) !== JSON.stringify(settings)) {
-    throw new UsageError(`${path}: of other settings; give another --out, or remove it`);
+  const { version, methods, training } = now.made;
+  const parts: readonly (readonly [string, unknown, unknown])[] = [
+    ['settings', found.settings, now.settings],
+    ['version', found.made?.version, version],
+    ['methods', found.made?.methods, methods],
+    ['training', found.made?.training, training],
+  ];
+  const other = parts.find(([, then, expected]) => JSON.stringify(then) !== JSON.stringify(expected));
+  if (other !== undefined) {
+    throw new UsageError(`${path}: of other ${other[0]}; give another --out, or remove it`);
+  }
+  const { rows, retraining } = found;
+  if (
+    !Array.isArray(rows) ||
+    retraining === undefined ||
+    namesOf(rows) !== JSON.stringify(['permuted', ...methods].toSorted())
+  ) {
+    throw new UsageError(`${path}: not the results of all methods; remove it`);
   }
   return found as SeedResult;
 }
@@ -115,12 +140,13 @@ export async function runComparison(
   };
   const runSeeds = async (problem: ProblemName): Promise<SeedResult[]> => {
     const used = { device: device.kind, leftOut: LEFT_OUT, ...sizes[problem] };
+    const made = madeBy(problem === 'convex' ? convexTraining(device) : clipTraining(device));
     const clock = new Clock();
     const results: SeedResult[] = [];
     for (const [index, seed] of seeds.entries()) {
       const name = `${problem}, seed ${seed}`;
       const path = out === undefined ? null : join(out, `${problem}-${seed}.json`);
-      const kept = path === null ? null : earlier(path, used);
+      const kept = path === null ? null : earlier(path, { settings: used, made });
       if (kept !== null) {
         results.push(kept);
         progress.line(`${name}: kept from an earlier run`);
@@ -135,7 +161,15 @@ export async function runComparison(
         const left = clock.left(done / posed.steps, seeds.length - index);
         progress.status(`${name}: ${what} ${done}/${posed.steps}, ${left} left for ${problem}`);
       });
-      const result = { problem, seed, settings: used, seconds: clock.seconds, rows };
+      const result = {
+        problem,
+        seed,
+        settings: used,
+        made,
+        retraining: posed.retraining(),
+        seconds: clock.seconds,
+        rows,
+      };
       clock.end();
       if (path !== null) writeText(path, `${JSON.stringify(result, null, 1)}\n`);
       results.push(result);

@@ -7,6 +7,7 @@ import { treeSpace } from '../linalg/tree-space.ts';
 import { Trainer } from '../models/fit.ts';
 import { settle } from '../models/settle.ts';
 import type { StreamedLoss } from '../models/streamed.ts';
+import { ownVersion } from './versions.ts';
 
 /** Share of the pairs whose captions are swapped. */
 const SWAPPED = 0.2;
@@ -30,8 +31,23 @@ export interface Training {
   readonly tolerance: number;
 }
 
+/** How trainings to the end went. */
+export interface Retraining {
+  readonly count: number;
+  /** Those that ended before ‖∇F‖ was as small as asked for, or lost in rounding. */
+  readonly unsettled: number;
+  /** Largest ‖∇F‖ of these. */
+  readonly most: number;
+}
+
 /** Epochs after which a checkpoint is kept. */
 const KEPT = [1, 2, 4, 8, 16, 32];
+
+/** A task, and how its trainings went so far. */
+export interface TrainedTask<T, B> {
+  readonly task: ScoringTask<T, B>;
+  retraining(): Retraining;
+}
 
 /** The trained model as a task. */
 export async function trainedTask<T, B>(
@@ -40,7 +56,7 @@ export async function trainedTask<T, B>(
   evaluation: B,
   { count, seed }: { count: number; seed: number },
   { epochs, rate, tolerance }: Training,
-): Promise<ScoringTask<T, B>> {
+): Promise<TrainedTask<T, B>> {
   const space = treeSpace<T>();
   const copy = (tree: T): T => space.combine([1], [tree]);
   const trainer = new Trainer<T>(copy(start), { l2: loss.l2 / (2 * count), centre: loss.centre });
@@ -53,24 +69,57 @@ export async function trainedTask<T, B>(
     }
     if (KEPT.includes(epoch)) checkpoints.push({ theta: copy(trainer.theta), rate });
   }
-  const retrain = async (of: StreamedLoss<T, B>, from: T): Promise<T> =>
-    (await settle(of, from, { tolerance, iterations: 300, newtonSteps: 5, noise: 1e-14 })).theta;
-  return { loss, count, theta: await retrain(loss, trainer.theta), evaluation, checkpoints, retrain, seed };
+  let went: Retraining = { count: 0, unsettled: 0, most: 0 };
+  const retrain = async (of: StreamedLoss<T, B>, from: T): Promise<T> => {
+    const { theta, status, gradientNorm } = await settle(of, from, { tolerance, ...SETTLING });
+    const early = status !== 'converged' && status !== 'rounding';
+    went = {
+      count: went.count + 1,
+      unsettled: went.unsettled + Number(early),
+      most: early ? Math.max(went.most, gradientNorm) : went.most,
+    };
+    return theta;
+  };
+  const theta = await retrain(loss, trainer.theta);
+  return { task: { loss, count, theta, evaluation, checkpoints, retrain, seed }, retraining: () => went };
 }
 
 /** A problem of a comparison, trained. */
 export interface Posed {
   /** Steps that `judge` tells of. */
   readonly steps: number;
+  /** How trainings went so far. */
+  retraining(): Retraining;
   judge(onStep: (what: string) => void): Promise<Judged[]>;
 }
+
+/** How training goes on to the end. */
+const SETTLING = { iterations: 300, newtonSteps: 5, noise: 1e-14 };
+
+/** What results depend on beside the sizes of a problem and its seed. */
+export interface Made {
+  readonly version: string;
+  readonly methods: readonly string[];
+  readonly training: Training;
+}
+
+/** What results of a problem trained like this depend on. */
+export const madeBy = (training: Training): Made => ({
+  ...{ version: ownVersion(), training: { ...training, ...SETTLING } },
+  methods: METHODS.map(({ name }) => name),
+});
 
 /** Share of the pairs that a random subset leaves out. */
 export const LEFT_OUT = 0.5;
 
 /** Makes a task ready to be judged. */
-export function posedOf<T, B>(task: ScoringTask<T, B>, bad: readonly boolean[], subsets: number): Posed {
+export function posedOf<T, B>(
+  { task, retraining }: TrainedTask<T, B>,
+  bad: readonly boolean[],
+  subsets: number,
+): Posed {
   return {
+    retraining,
     steps: judgingSteps(task.count, METHODS.length, { subsets }),
     judge: (onStep) =>
       judgeMethods(task, bad, METHODS, { subsets, removed: { share: LEFT_OUT }, permuted: 'ecif', onStep }),

@@ -50,7 +50,7 @@ export function summariseSeeds(results: readonly SeedResult[]): Line[] {
     return new Map(
       names.map((name) => {
         const { mean, half } = interval(valuesOf(name, metric).map((x, i) => firsts[i] - x));
-        const leading = competing.includes(name) && (name === first || (half !== null && mean <= half));
+        const leading = competing.includes(name) && (name === first || mean <= (half ?? 0));
         return [name, { ...(means.get(name) as { mean: number; half: number | null }), leading }];
       }),
     );
@@ -69,6 +69,15 @@ export function summariseSeeds(results: readonly SeedResult[]): Line[] {
 const cellText = ({ mean, half, leading }: Cell): string =>
   `${mean.toFixed(2)}${half === null ? '' : ` ± ${half.toFixed(2)}`}${leading ? '*' : ' '}`;
 
+/** Trainings that ended before the gradient was as small as asked for. */
+function retrainingText(unsettled: readonly SeedResult[]): string {
+  const count = unsettled.reduce((sum, { retraining }) => sum + retraining.unsettled, 0);
+  const all = unsettled.reduce((sum, { retraining }) => sum + retraining.count, 0);
+  const most = Math.max(...unsettled.map(({ retraining }) => retraining.most));
+  const seeds = unsettled.map(({ seed }) => seed).join(', ');
+  return `${count} of ${all} trainings of seeds ${seeds} ended early, at gradients up to ${most.toExponential(1)}, ${unsettled[0].made.training.tolerance} asked for: what they tell is not the truth`;
+}
+
 /** One problem for people, the best foretold first; what is beyond comparison stands apart. */
 function describe(results: readonly SeedResult[], lines: readonly Line[]): string {
   const { problem, settings } = results[0];
@@ -84,8 +93,10 @@ function describe(results: readonly SeedResult[], lines: readonly Line[]): strin
     .toSorted((a, b) => b.lds.mean - a.lds.mean);
   const apart = lines.filter(({ method }) => NOT_COMPETING.includes(method));
   const about = Object.entries(settings).map(([name, value]) => `${name} ${value}`);
+  const unsettled = results.filter((result) => result.retraining.unsettled > 0);
   return [
     `${problem}: seeds ${seeds.join(', ')}, ${seconds.toFixed(0)} s; ${about.join(', ')}`,
+    ...(unsettled.length === 0 ? [] : [retrainingText(unsettled)]),
     '',
     table([['method', 'LDS ', 'leave-one-out ', 'AUROC ', 'AUPRC ', 's'], ...[...apart, ...ordered].map(row)]),
   ].join('\n');

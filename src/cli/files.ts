@@ -1,6 +1,6 @@
 // Reading and writing the files people name on the command line.
 
-import { accessSync, constants, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { EcifError } from '../array/errors.ts';
 import { unreadable, unwritable } from '../array/messages.ts';
@@ -39,9 +39,4 @@ export function writing(path: string, write: () => void): void {
 }
 
 /** Writes a file whole or not at all. */
-export function writeText(path: string, text: string): void {
-  writing(path, () => {
-    writeFileSync(`${path}.part`, text);
-    renameSync(`${path}.part`, path);
-  });
-}
+export { writeWholeSync as writeText } from '../array/whole-file.node.ts';

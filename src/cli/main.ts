@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // The command line: finds the command, runs it, prints its outcome, and turns errors into exit codes.
 
-import { oneLine } from '../array/messages.ts';
+import { oneLine, safeJson } from '../array/messages.ts';
 import { EcifError, NumericsError } from '../array/errors.ts';
 import { checkOperands, type Parsed, parseWords, UsageError, withDefaults } from './args.ts';
 import { type Command, type Context, GLOBAL_OPTIONS } from './command.ts';
@@ -82,7 +82,7 @@ async function run(words: readonly string[]): Promise<number> {
   const given = new Set(Object.keys(parsed.values));
   const context = { device, json, verbose, given, operands: parsed.operands, progress: progressOn(process.stderr) };
   const outcome = await command.run(values, context);
-  print(json ? JSON.stringify(outcome.json, null, 2) : outcome.text);
+  print(json ? safeJson(outcome.json, 2) : outcome.text);
   return outcome.ok ? 0 : 1;
 }
 

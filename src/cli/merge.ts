@@ -5,6 +5,7 @@ import { mergeShards } from '../data/score-merge.node.ts';
 import { defineCommand } from './command.ts';
 import { requireWritable } from './files.ts';
 import { bytes } from './format.ts';
+import { writeMergedRecord } from './score-record.ts';
 
 export const merge = defineCommand({
   name: 'merge',
@@ -19,7 +20,8 @@ export const merge = defineCommand({
   },
   run: async (_, { operands: [out, ...shards] }) => {
     requireWritable(out);
-    const { rows, bytes: size, sha256 } = await mergeShards(out, shards);
+    const { rows, bytes: size, sha256, abouts } = await mergeShards(out, shards);
+    await writeMergedRecord(out, { rows, bytes: size, sha256 }, abouts);
     const files = `${shards.length} shard${shards.length === 1 ? '' : 's'}`;
     return {
       json: { out, shards: shards.length, rows, bytes: size, sha256 },

@@ -1,5 +1,6 @@
 // A dataset made ready for a model: captions as token ids, pictures at the model's size.
 
+import { createHash } from 'node:crypto';
 import { EcifError } from '../array/errors.ts';
 import type { Rng } from '../array/rng.ts';
 import type { Dataset, StoredPicture } from '../data/dataset.ts';
@@ -27,6 +28,8 @@ export interface ReadyPairs extends ClipInputs {
   /** Tokens of the longest caption. */
   readonly longest: number;
   picture(row: number): Promise<RgbImage>;
+  /** A hash of all that the model sees: the ids of every caption and every picture at its size. */
+  contents(): Promise<string>;
 }
 
 const AT_ONCE = 8;
@@ -43,7 +46,12 @@ export async function readyPairs(inputs: ClipInputs, dataset: Dataset, memory: n
   const decode = await openDecoder();
   const stored: StoredPicture[] = [];
   for (const row of dataset.rows) stored.push(await dataset.picture(row));
-  const read = async (row: number): Promise<RgbImage> => resizeAndCrop(await decode(stored[row]), preprocess);
+  const digests: Buffer[] = [];
+  const read = async (row: number): Promise<RgbImage> => {
+    const image = resizeAndCrop(await decode(stored[row]), preprocess);
+    digests[row] = createHash('sha256').update(image.data).digest();
+    return image;
+  };
   const held: RgbImage[] = [];
   if (stored.length * 3 * config.vision.imageSize ** 2 <= memory) {
     for (let i = 0; i < stored.length; i += AT_ONCE) {
@@ -53,7 +61,15 @@ export async function readyPairs(inputs: ClipInputs, dataset: Dataset, memory: n
   }
   const tokens = dataset.rows.map(({ caption }) => tokenizer.encode(caption));
   const longest = tokens.reduce((most, ids) => Math.max(most, ids.length), 1);
-  return { ...inputs, dataset, tokens, longest, picture: (row) => Promise.resolve(held[row] ?? read(row)) };
+  const contents = async (): Promise<string> => {
+    const hash = createHash('sha256').update(JSON.stringify([preprocess, tokens]));
+    for (const row of stored.keys()) {
+      if (!(row in digests)) await read(row);
+      hash.update(digests[row]);
+    }
+    return hash.digest('hex');
+  };
+  return { ...inputs, dataset, tokens, longest, picture: (row) => Promise.resolve(held[row] ?? read(row)), contents };
 }
 
 /**

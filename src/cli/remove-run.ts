@@ -26,8 +26,8 @@ import { runFile } from './run-folder.ts';
 import { rungSolvers } from './rung-solvers.ts';
 import { type EvaluationPairs, type OpenedRun, openTrained } from './score-model.ts';
 import { solverSettings } from './score-options.ts';
-import { signatureOf } from './score-run.ts';
 import { solveAll } from './score-solve.ts';
+import { signatureOf } from './signature.ts';
 import { ownVersion } from './versions.ts';
 
 /** An edit that is asked for. */
@@ -77,13 +77,7 @@ async function measuresOf(asked: Asked, edited: Adapter): Promise<RemovalRecord[
   const { folder, settings, run, evaluation, rows, device, progress } = asked;
   if (evaluation === null) return null;
   const [{ gradient }] = await targetGradients(evaluation.loss, run.theta, [{ name: 'validation', rows: null }]);
-  const signature = signatureOf(
-    folder,
-    run,
-    evaluation.dataset,
-    { ...solverSettings(settings), for: 'remove' },
-    device,
-  );
+  const signature = await signatureOf(folder, run, evaluation, { ...solverSettings(settings), for: 'remove' }, device);
   const place = { settings, folder: join(folder, 'solutions'), signature: signature.slice(0, 16) };
   const { solved } = await solveAll(run.loss, run.theta, [gradient], place, progress);
   const [change] = await removalScores(run.loss, run.theta, rows, solved);
@@ -193,11 +187,10 @@ export async function runRemoval(
   try {
     const rows = await rowsToRemove(folder, settings, run, progress);
     const notes = leftNotes(run, rows);
-    const evaluation =
-      settings.validation === undefined ? null : await run.evaluation(settings.validation, settings, 0);
+    const evaluation = settings.validation === undefined ? null : await run.evaluation(settings.validation, settings);
     const { rung, steps } = settings;
     const question = { ...solverSettings(settings), rows, rung, steps };
-    const signature = signatureOf(folder, run, evaluation?.dataset ?? null, question, device);
+    const signature = await signatureOf(folder, run, evaluation, question, device);
     const dir = settings.out ?? join(folder, 'removals', `${rung}-${signature.slice(0, 8)}`);
     const found = readEdit(dir);
     if (found !== null && found.signature !== signature) {

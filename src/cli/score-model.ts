@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { EcifError } from '../array/errors.ts';
+import type { Rng } from '../array/rng.ts';
 import { disposeTree } from '../autodiff/tensor.ts';
 import type { Dataset } from '../data/dataset.ts';
 import { decodePartitions, type Partition } from '../data/partitions.ts';
@@ -17,6 +18,7 @@ import { type AskedPairs, openPairs } from './data-run.ts';
 import { type ReadyPairs, readyPairs } from './pairs.ts';
 import type { Progress } from './progress.ts';
 import { datasetHash, readRun, runFile } from './run-folder.ts';
+import type { FinalNorms } from './train-end.ts';
 import { openRunModel, type RunModel } from './train-model.ts';
 import { settingsOfRun, type TrainSettings } from './train-options.ts';
 
@@ -35,14 +37,23 @@ export interface OpenedRun {
   readonly theta: Adapter;
   /** Steps of the optimizer that led to θ̂. */
   readonly steps: number;
+  /** Whether it was trained on to a small gradient. */
+  readonly stationary: boolean;
+  /** What training minimised, over the partitions that it met. */
   readonly loss: StreamedLoss<Adapter, unknown>;
+  /** The same pairs over the partitions that scores are averaged over. */
+  readonly swept: StreamedLoss<Adapter, unknown>;
+  /** A hash of what the model sees of the pairs. */
+  contents(): Promise<string>;
   /** Other pairs, read as the settings of the run say. */
   read(data: string, part: OptionValues<typeof PART_OPTIONS>): Promise<Pick<AskedPairs, 'dataset' | 'dropped'>>;
-  /** The objective of other pairs, listed somewhere or at hand, without L2, in batches as large as those of training. */
+  /**
+   * The objective of other pairs, listed somewhere or at hand, without L2, in batches as large as those of training, which
+   * are the same for every question to the run.
+   */
   evaluation(
     data: string | Dataset,
     part: OptionValues<typeof PART_OPTIONS>,
-    seed: number,
   ): Promise<EvaluationPairs & { readonly dropped: readonly string[] }>;
   close(): void;
 }
@@ -57,15 +68,20 @@ function recordedPartitions(folder: string, count: number): Partition[] {
   return found.partitions;
 }
 
-const drawn = (sampler: Sampler, { rows }: Dataset, size: number, seed: number, many: number): Partition[] => {
+const drawn = (
+  sampler: Sampler,
+  { rows }: Dataset,
+  size: number,
+  { many, stream }: { many: number; stream(i: number): Rng },
+): Partition[] => {
   const draw = partitionDrawer(sampler, rows, size);
-  return Array.from({ length: many }, (_, i) => draw(streamOf(seed, 'partition', i)));
+  return Array.from({ length: many }, (_, i) => draw(stream(i)));
 };
 
 /**
  * Opens a run folder.
- * @param partitions random ones to take instead of those of training; 0 for those
- * @throws EcifError for a run that is not done, or whose pairs have changed
+ * @param partitions random ones to average scores over instead of those of training; 0 for those
+ * @throws EcifError for a run that is not done, or whose pairs or weights have changed
  */
 export async function openTrained(
   folder: string,
@@ -83,6 +99,9 @@ export async function openTrained(
     throw new EcifError(`${dataset.source}: other pairs than the run was trained on; restore them`);
   }
   const model = await openRunModel(settings, device);
+  if (model.weights !== record.weights) {
+    throw new EcifError(`${folder}: the model is not the one the run was trained on; restore its weights`);
+  }
   const start = model.start();
   const { state, centre } = await loadCheckpoint(runFile(folder, 'theta'), start, device);
   disposeTree(start);
@@ -93,32 +112,34 @@ export async function openTrained(
     closers.push(() => task.close());
     return { task, ready };
   };
-  const { task } = await taskOf(dataset, 'frozen-score');
+  const { task, ready: trained } = await taskOf(dataset, 'frozen-score');
+  const { sampler, batch: size } = settings;
+  const loss: StreamedLoss<Adapter, unknown> = {
+    model: task.still,
+    partitions: recordedPartitions(folder, dataset.rows.length),
+    batch: (rows) => task.plain(rows),
+    l2: settings.l2,
+    centre: centre ?? undefined,
+  };
+  const random = { many: partitions, stream: (i: number) => streamOf(seed, 'score-partition', i) };
   const read: OpenedRun['read'] = (data, { split, format }) => {
     const { templates, 'class-names': names, 'bad-images': bad } = settings;
     const asked = { templates, 'class-names': names, 'bad-images': bad, limit: 0, seed: settings.seed };
     return openPairs({ data, split, format, ...asked }, progress);
   };
   return {
-    ...{ settings, model, dataset, theta: state.theta, steps: state.step },
-    loss: {
-      model: task.still,
-      partitions:
-        partitions === 0
-          ? recordedPartitions(folder, dataset.rows.length)
-          : drawn(settings.sampler, dataset, settings.batch, seed, partitions),
-      batch: (rows) => task.plain(rows),
-      l2: settings.l2,
-      centre: centre ?? undefined,
-    },
+    ...{ settings, model, dataset, theta: state.theta, steps: state.step, loss },
+    stationary: ((record.norms as Partial<FinalNorms> | undefined)?.stationarity ?? null) !== null,
+    swept: partitions === 0 ? loss : { ...loss, partitions: drawn(sampler, dataset, size, random) },
+    contents: () => trained.contents(),
     read,
-    evaluation: async (data, part, from) => {
+    evaluation: async (data, part) => {
       const { dataset: other, dropped } =
         typeof data === 'string' ? await read(data, part) : { dataset: data, dropped: [] };
       if (other.rows.length < 2) throw new EcifError(`${other.source}: one pair; a contrastive loss needs two or more`);
       const { task: evaluated, ready } = await taskOf(other, 'frozen-validation');
       const { still, plain } = evaluated;
-      const batches = drawn('random', other, settings.batch, from, 1);
+      const batches = drawn('random', other, size, { many: 1, stream: () => streamOf(settings.seed, 'evaluation') });
       return {
         ...{ dataset: other, dropped, pairs: ready },
         loss: { model: still, partitions: batches, batch: (rows) => plain(rows), l2: 0 },

@@ -57,6 +57,9 @@ export const COMMON_OPTIONS = {
   'cache-mb': { kind: 'number', least: 0, default: 2048, help: 'memory for pictures and frozen layers' },
 } as const satisfies OptionSpecs;
 
+/** Parameters up to which self and relative scores may be exact. */
+export const EXACT_UP_TO = 1024;
+
 /** Every option of the command; split and format are of the validation pairs. */
 export const SCORE_OPTIONS = {
   validation: { kind: 'text', label: 'DATA', help: 'pairs whose loss the scores are about' },
@@ -84,14 +87,15 @@ export const SCORE_OPTIONS = {
     whole: true,
     least: 0,
     default: 0,
-    help: 'average over so many random partitions; 0 for those of the training run',
+    help: 'average over so many random partitions; 0 for those of the training run, whose curvature it is in any case',
   },
   probes: {
     kind: 'number',
     whole: true,
     least: 0,
+    words: ['exact'],
     default: 0,
-    help: 'random probes for self and relative scores, 5 or more; 0 leaves them out',
+    help: `random probes for self and relative scores, 5 or more; exact: a solve for each of up to ${EXACT_UP_TO} parameters; 0 leaves them out`,
   },
   top: { kind: 'number', whole: true, least: 0, most: 1000, default: 5, help: 'pairs to print at either end' },
   shard: { kind: 'text', label: 'I/N', help: 'only part I of N, from 0; ecif merge puts the files together' },

@@ -1,53 +1,66 @@
 // One scoring run: from a trained run and evaluation pairs to a file with every pair's scores.
 
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createRng } from '../array/rng.ts';
+import { norm } from '../array/vector.ts';
 import { Flat } from '../autodiff/flat.ts';
 import { disposeTree } from '../autodiff/tensor.ts';
 import type { Dataset } from '../data/dataset.ts';
 import { encodePartitions } from '../data/partitions.ts';
-import { type Occurrence, OCCURRENCE_COLUMNS, occurrenceCells } from '../data/score-columns.ts';
-import { openScoreRun } from '../data/score-run.node.ts';
 import { parseShard } from '../data/score-shard.ts';
+import { tableFormat } from '../data/score-table.ts';
 import type { TableSummary } from '../data/score-writer.node.ts';
 import type { Device } from '../device/open.ts';
 import type { SolveRecord, SolverRecord } from '../ecif/curvature/index.ts';
-import { batchPlaces, type StreamedBatch, streamScores, type SweepPlan } from '../ecif/streamed-scores.ts';
-import { type Target, type TargetGradient, targetGradients } from '../ecif/targets.ts';
+import { drawProbes, noiseOf, requireProbes, type SolvedProbes } from '../ecif/relative.ts';
+import type { SweepPlan } from '../ecif/streamed-scores.ts';
+import { type Target, targetGradients } from '../ecif/targets.ts';
+import { treeSpace } from '../linalg/tree-space.ts';
 import type { Adapter } from '../models/clip/lora.ts';
-import { gradientNorm } from '../models/streamed.ts';
+import { objectiveOf } from '../models/streamed.ts';
 import { UsageError } from './args.ts';
-import { writeText } from './files.ts';
+import { requireWritable, writeText } from './files.ts';
 import type { Progress } from './progress.ts';
-import { datasetHash, runFile } from './run-folder.ts';
 import { endsOf, type TargetEnds } from './score-ends.ts';
 import { type OpenedRun, openTrained } from './score-model.ts';
-import type { ScoreSettings } from './score-options.ts';
+import { EXACT_UP_TO, type ScoreSettings, solverSettings } from './score-options.ts';
 import { solveAll, type Solutions } from './score-solve.ts';
+import { sweep } from './score-sweep.ts';
+import { signatureOf } from './signature.ts';
 import { ownVersion } from './versions.ts';
 
-/** What is known of a scoring run, also written beside its file. */
-export interface ScoreRecord {
-  readonly out: string;
+/** What is known of a scoring run before its file is whole; the same for all shards but for the time. */
+export interface ScoreFacts {
   readonly options: Readonly<Record<string, unknown>>;
   readonly device: string;
   readonly version: string;
   readonly pairs: number;
   readonly parameters: number;
+  /** Partitions that scores are averaged over. */
   readonly partitions: number;
-  readonly targets: readonly { readonly name: string; readonly pairs: number; readonly loss: number }[];
+  readonly targets: readonly {
+    readonly name: string;
+    readonly pairs: number;
+    readonly loss: number;
+    /** By how much the loss would fall, to first order, if training went on to where ∇L is 0. */
+    readonly left: number;
+  }[];
   readonly curvature: SolverRecord;
   readonly solves: readonly SolveRecord[];
+  /** What is doubtful about the solves. */
+  readonly warning: string | null;
   /** ‖∇L(θ̂)‖ of the training objective; influence takes it for 0. */
   readonly gradientNorm: number;
+  /** Whether the run was trained on to a small gradient. */
+  readonly stationary: boolean;
   readonly seconds: { readonly solve: number; readonly sweep: number };
-  readonly rows: number;
-  readonly bytes: number;
-  readonly sha256: string;
   /** Ids of validation pairs left out because their pictures are bad. */
   readonly dropped: readonly string[];
+}
+
+/** What is known of a scoring run, also written beside its file. */
+export interface ScoreRecord extends ScoreFacts, TableSummary {
+  readonly out: string;
   /** By target; none of a shard, whose file is not averaged. */
   readonly ends: readonly TargetEnds[];
 }
@@ -65,97 +78,63 @@ function targetsOf({ rows, source }: Dataset, which: ScoreSettings['targets']): 
   return Array.from(classes, ([name, members]) => ({ name, rows: members }));
 }
 
-/**
- * Tells one question about a run from another: settings that matter, parameters, pairs, batches, device.
- * @param evaluation pairs that the question is about, null where it is about none
- */
-export function signatureOf(
+/** The probes that the settings ask for; null for none. */
+function probesOf(theta: Adapter, { probes, seed }: ScoreSettings): Omit<SolvedProbes<Adapter>, 'solved'> | null {
+  if (probes === 0) return null;
+  const { size } = new Flat(theta);
+  if (probes === 'exact' && size > EXACT_UP_TO) {
+    throw new UsageError(`--probes exact: ${size} parameters, at most ${EXACT_UP_TO}; give a number of probes`);
+  }
+  return drawProbes(theta, { probes: probes === 'exact' ? 0 : probes, seed });
+}
+
+/** What the sweep looks along. */
+async function planOf(
+  { solved, accuracy }: Solutions,
+  gradients: readonly Adapter[],
+  probes: Omit<SolvedProbes<Adapter>, 'solved'> | null,
+  form: ScoreSettings['form'],
+): Promise<SweepPlan<Adapter>> {
+  const targets = solved.slice(0, gradients.length);
+  if (probes === null) return { form, targets };
+  const along = { ...probes, solved: solved.slice(gradients.length) };
+  if (!probes.exact) return { form, targets, probes: along };
+  const [theta] = gradients;
+  const flat = new Flat(theta);
+  const vectors: Float64Array[] = [];
+  for (const gradient of gradients) vectors.push(await flat.toVector(gradient));
+  const noise = noiseOf(theta, accuracy === null ? {} : { accuracy });
+  return { form, targets, probes: { ...along, known: { gradients: vectors, noise } } };
+}
+
+/** Refuses what cannot be done before anything is read. */
+function requirePossible({ validation, probes, out, shard }: ScoreSettings): string {
+  if (validation === undefined) throw new UsageError('score: no evaluation pairs; give --validation DATA');
+  if (probes !== 'exact') requireProbes(probes);
+  if (shard !== undefined) parseShard(shard);
+  if (out !== undefined) {
+    tableFormat(out);
+    requireWritable(out);
+  }
+  return validation;
+}
+
+/** What tells questions to a solver apart, and scores of a sweep. */
+async function signaturesOf(
   folder: string,
   run: OpenedRun,
-  evaluation: Dataset | null,
-  asked: Readonly<Record<string, unknown>>,
+  evaluation: Parameters<typeof signatureOf>[2],
+  settings: ScoreSettings,
   device: Device,
-): string {
-  const judged = evaluation === null ? null : datasetHash(evaluation);
-  return createHash('sha256')
-    .update(JSON.stringify([asked, ownVersion(), device.name, datasetHash(run.dataset), judged]))
-    .update(readFileSync(runFile(folder, 'theta')))
-    .update(encodePartitions(run.dataset.rows.length, run.loss.partitions))
-    .digest('hex');
-}
-
-/** The rows of a batch. */
-const occurrencesOf = (
-  { pairs }: StreamedBatch,
-  { rows }: Dataset,
-  targets: readonly TargetGradient<Adapter>[],
-): Occurrence[] =>
-  pairs.flatMap(({ row, partition, batch, position, scores, relative, self, cosine }) =>
-    targets.map(({ name }, i) => ({
-      ...{ row, partition, batch, position, id: rows[row].id, caption: rows[row].caption },
-      ...scores[i],
-      relative: relative.length === 0 ? null : relative[i].value,
-      self: self?.value ?? null,
-      clipscore: cosine,
-      flag: null,
-      target: name,
-      error: null,
-    })),
-  );
-
-/** Says how far a sweep is. */
-function sweepTeller(progress: Progress, first: number, end: number): (done: number) => void {
-  const began = performance.now();
-  return (done) => {
-    const left = ((performance.now() - began) / 1000 / (done - first)) * (end - done);
-    progress.status(`scores: batch ${done} of ${end}  ${Math.ceil(left)} s left`);
+): Promise<{ solves: string; whole: string }> {
+  const { targets, probes, form } = settings;
+  const solves = await signatureOf(folder, run, evaluation, { ...solverSettings(settings), targets, probes }, device);
+  const batches = encodePartitions(run.dataset.rows.length, run.swept.partitions);
+  return {
+    solves: solves.slice(0, 16),
+    whole: createHash('sha256').update(`${solves} ${form}`).update(batches).digest('hex'),
   };
 }
-
-/** Writes the scores of every batch that is not yet written. */
-async function sweep(
-  run: OpenedRun,
-  plan: SweepPlan<Adapter>,
-  targets: readonly TargetGradient<Adapter>[],
-  { out, signature, shard }: { out: string; signature: string; shard: string | undefined },
-  progress: Progress,
-): Promise<TableSummary> {
-  const { dataset, loss, theta } = run;
-  const output = await openScoreRun(out, {
-    ...{ columns: OCCURRENCE_COLUMNS, signature, blocks: batchPlaces(loss).length },
-    shard: shard === undefined ? undefined : parseShard(shard),
-    average: { pairs: dataset.rows.length, targets: targets.map(({ name }) => name) },
-  });
-  try {
-    const { end } = output.range;
-    if (output.next > output.range.first) progress.line(`resumed after batch ${output.next} of ${end}`);
-    const tell = sweepTeller(progress, output.next, end);
-    for await (const batch of streamScores(loss, theta, plan, output.next, end)) {
-      await output.append(occurrencesOf(batch, dataset, targets).map(occurrenceCells));
-      tell(output.next);
-    }
-    return await output.finish();
-  } finally {
-    await output.close();
-  }
-}
-
-/** Random probes: normal vectors, equal for equal seeds. */
-function drawProbes(theta: Adapter, count: number, seed: number): Adapter[] {
-  const [flat, rng] = [new Flat(theta), createRng(seed)];
-  return Array.from({ length: count }, () => flat.normal(rng));
-}
-
-const planOf = (
-  { solved }: Solutions,
-  targets: number,
-  probes: readonly Adapter[],
-  form: ScoreSettings['form'],
-): SweepPlan<Adapter> => ({
-  form,
-  targets: solved.slice(0, targets),
-  ...(probes.length === 0 ? {} : { probes: { exact: false, probes, solved: solved.slice(targets) } }),
-});
 
 /**
  * Scores every pair of a trained run.
@@ -168,36 +147,39 @@ export async function runScoring(
   device: Device,
   progress: Progress,
 ): Promise<ScoreRecord> {
-  const { validation, probes: count, seed, shard, form } = settings;
-  if (validation === undefined) throw new UsageError('score: no evaluation pairs; give --validation DATA');
+  const { shard, form } = settings;
+  const validation = requirePossible(settings);
   const out = settings.out ?? join(folder, 'scores.parquet');
-  if (shard !== undefined) parseShard(shard);
   const run = await openTrained(folder, device, settings, progress);
   try {
-    const evaluation = await run.evaluation(validation, settings, seed);
-    const { norm } = await gradientNorm(run.loss, run.theta);
+    const probes = probesOf(run.theta, settings);
+    const evaluation = await run.evaluation(validation, settings);
+    const { gradient } = await objectiveOf(run.loss)(run.theta);
     const targets = await targetGradients(evaluation.loss, run.theta, targetsOf(evaluation.dataset, settings.targets));
-    const probes = drawProbes(run.theta, count, seed);
-    const { out: _out, shard: _shard, top: _top, 'cache-mb': _cache, ...asked } = settings;
-    const signature = signatureOf(folder, run, evaluation.dataset, asked, device);
-    const right = [...targets.map(({ gradient }) => gradient), ...probes];
-    const place = { settings, folder: join(folder, 'solutions'), signature: signature.slice(0, 16) };
+    const gradients = targets.map((target) => target.gradient);
+    const right = [...gradients, ...(probes?.probes ?? [])];
+    const signatures = await signaturesOf(folder, run, evaluation, settings, device);
+    const place = { settings, folder: join(folder, 'solutions'), signature: signatures.solves };
     const solutions = await solveAll(run.loss, run.theta, right, place, progress);
+    const left = await treeSpace<Adapter>().dots(gradients.map((_, i) => [solutions.solved[i], gradient]));
+    const flat = new Flat(run.theta);
+    const gradientNorm = norm(await flat.toVector(gradient));
     const began = performance.now();
-    const plan = planOf(solutions, targets.length, probes, form);
-    const { rows, bytes, sha256 } = await sweep(run, plan, targets, { out, signature, shard }, progress);
-    const record: ScoreRecord = {
-      ...{ out, options: { ...settings, run: folder }, device: device.name, version: ownVersion() },
-      ...{ pairs: run.dataset.rows.length, parameters: new Flat(run.theta).size },
-      partitions: run.loss.partitions.length,
-      targets: targets.map(({ name, pairs, value }) => ({ name, pairs, loss: value })),
-      ...{ curvature: solutions.about, solves: solutions.history, gradientNorm: norm },
+    const facts = (): ScoreFacts => ({
+      ...{ options: { ...settings, run: folder }, device: device.name, version: ownVersion() },
+      ...{ pairs: run.dataset.rows.length, parameters: flat.size, partitions: run.swept.partitions.length },
+      targets: targets.map(({ name, pairs, value }, i) => ({ name, pairs, loss: value, left: left[i] })),
+      ...{ curvature: solutions.about, solves: solutions.history, warning: solutions.warning },
+      ...{ gradientNorm, stationary: run.stationary, dropped: evaluation.dropped },
       seconds: { solve: solutions.seconds, sweep: (performance.now() - began) / 1000 },
-      ...{ rows, bytes, sha256, dropped: evaluation.dropped },
-      ends: shard === undefined ? await endsOf(out, settings.top) : [],
-    };
+    });
+    const plan = await planOf(solutions, gradients, probes, form);
+    const output = { out, signature: signatures.whole, shard, about: facts };
+    const summary = await sweep(run, plan, targets, output, progress);
+    const ends = shard === undefined ? await endsOf(out, settings.top) : [];
+    const record: ScoreRecord = { out, ...facts(), ...summary, ends };
     writeText(`${out}.json`, `${JSON.stringify(record, null, 2)}\n`);
-    disposeTree([right, solutions.solved, run.theta]);
+    disposeTree([right, gradient, solutions.solved, run.theta]);
     return record;
   } finally {
     run.close();

@@ -1,12 +1,11 @@
-// H⁻¹·∇L of every target, by the solver asked for; kept in a file, so that shards and resumed runs need not solve again.
+// H⁻¹·∇L of every target, by the solver asked for; kept in files, so that shards and resumed runs need not solve again.
 
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { EcifError } from '../array/errors.ts';
 import { disposeTree } from '../autodiff/tensor.ts';
 import {
   type CgSolverState,
   cgSolver,
+  conditioningAt,
   denseOf,
   diagonalOf,
   ekfacOf,
@@ -17,13 +16,15 @@ import {
   lissaSolver,
   lograOf,
   minresSolver,
+  type ProductOptions,
   type RecordedSolver,
   type SolveRecord,
   type SolverRecord,
 } from '../ecif/curvature/index.ts';
+import { NegativeCurvatureError } from '../linalg/errors.ts';
 import type { Adapter } from '../models/clip/lora.ts';
-import { loadTrees, saveTrees } from '../models/clip/tree-file.node.ts';
 import type { StreamedLoss } from '../models/streamed.ts';
+import { type KeptSolutions, keptSolutions, type Refusal, type SolveNote } from './kept-solutions.ts';
 import type { Progress } from './progress.ts';
 import type { SolverSettings } from './score-options.ts';
 
@@ -32,6 +33,8 @@ type Loss = StreamedLoss<Adapter, unknown>;
 /** A solver, and the decomposition to be given back with it. */
 interface Opened {
   readonly solver: RecordedSolver<Adapter>;
+  /** What is doubtful about it. */
+  readonly warning: string | null;
   close(): void;
 }
 
@@ -39,8 +42,7 @@ interface Opened {
 interface Interruptible {
   readonly resume: CgSolverState<Adapter> | undefined;
   onState(state: CgSolverState<Adapter>): Promise<void>;
-  /** The preconditioner of all solves, made when the first one wants it. */
-  preconditioner(): Promise<RecordedSolver<Adapter>>;
+  readonly products: NonNullable<ProductOptions['products']>;
 }
 
 /** The preconditioner that the settings name; it keeps what it needs until it is disposed. */
@@ -74,12 +76,15 @@ function timeLeft(tolerance: number): (iteration: number, residual: number) => s
   };
 }
 
+/** Of a solver that keeps nothing and has nothing to warn of. */
+const PLAIN = { warning: null, close: () => undefined };
+
 /** The solver that the settings name. */
 async function openSolver(
   loss: Loss,
   theta: Adapter,
   settings: SolverSettings,
-  { resume, onState, preconditioner: shared }: Interruptible,
+  { resume, onState, products }: Interruptible,
   progress: Progress,
 ): Promise<Opened> {
   const { damping, seed, rank, tolerance, 'max-iterations': maxIterations } = settings;
@@ -92,7 +97,9 @@ async function openSolver(
   };
   const decomposed = async (made: ReturnType<typeof denseOf<Adapter, unknown>>): Promise<Opened> => {
     const decomposition = await made;
-    return { solver: decomposition.solver(damping), close: () => decomposition.dispose() };
+    const solver = decomposition.solver(damping);
+    const warning = conditioningAt(decomposition, damping)?.message ?? null;
+    return { solver, warning, close: () => decomposition.dispose() };
   };
   switch (settings.solver) {
     case 'minres':
@@ -101,11 +108,11 @@ async function openSolver(
           ...iterative,
           ...(settings.curvature === 'auto' ? {} : { curvature: kind }),
         }),
-        close: () => undefined,
+        ...PLAIN,
       };
     case 'lissa': {
       const solver = await lissaSolver(loss, theta, { ...iterative, curvature: kind, seed });
-      return { solver, close: () => undefined };
+      return { solver, ...PLAIN };
     }
     case 'dense':
       return decomposed(denseOf(loss, theta, { curvature: kind }));
@@ -123,10 +130,12 @@ async function openSolver(
       return decomposed(lograOf(loss, theta, { size: rank, seed, curvature: kind }));
     case 'cg': {
       const { curvature, preconditioner: which } = settings;
-      const preconditioner = which === 'none' ? {} : { preconditioner: await shared() };
+      const made = which === 'none' ? null : await openPreconditioner(loss, theta, settings);
+      const preconditioner = made === null ? {} : { preconditioner: made };
       return {
-        solver: cgSolver(loss, theta, { ...iterative, curvature, ...preconditioner, resume, onState }),
-        close: () => undefined,
+        solver: cgSolver(loss, theta, { ...iterative, curvature, ...preconditioner, products, resume, onState }),
+        ...PLAIN,
+        close: () => made?.dispose(),
       };
     }
   }
@@ -139,13 +148,13 @@ export async function solverAt(
   settings: SolverSettings,
   progress: Progress,
 ): Promise<RecordedSolver<Adapter>> {
-  let preconditioner: RecordedSolver<Adapter> | null = null;
   const once: Interruptible = {
     resume: undefined,
     onState: () => Promise.resolve(),
-    preconditioner: async () => (preconditioner ??= await openPreconditioner(loss, theta, settings)),
+    products: 'auto',
   };
-  const { solver, close } = await openSolver(loss, theta, settings, once, progress);
+  const { solver, warning, close } = await openSolver(loss, theta, settings, once, progress);
+  if (warning !== null) progress.line(warning);
   return {
     get about() {
       return solver.about;
@@ -155,7 +164,6 @@ export async function solverAt(
     dispose: () => {
       solver.dispose();
       close();
-      preconditioner?.dispose();
     },
   };
 }
@@ -169,50 +177,93 @@ export interface Solutions {
   readonly history: readonly SolveRecord[];
   /** Seconds that it took, in all runs. */
   readonly seconds: number;
-}
-
-/** What is kept of solves that are done. */
-interface Kept {
-  readonly about: SolverRecord | null;
-  readonly history: readonly SolveRecord[];
-  readonly count: number;
-  readonly seconds: number;
+  /** Relative error of the solutions, where the solver says it. */
+  readonly accuracy: number | null;
+  /** What is doubtful. */
+  readonly warning: string | null;
 }
 
 /** Iterations between two states that are written. */
 const STATE_EVERY = 10;
 
-const NOTHING: Kept = { about: null, history: [], count: 0, seconds: 0 };
-
-/** What an earlier run left in a file; nothing where there is none. */
-async function readKept(path: string, like: Adapter): Promise<{ kept: Kept; trees: Record<string, Adapter> }> {
-  if (!existsSync(path)) return { kept: NOTHING, trees: {} };
-  const { device } = Object.values(like)[0];
-  const { trees, notes } = await loadTrees(path, like, [], device);
-  try {
-    return { kept: JSON.parse(notes.kept) as Kept, trees };
-  } catch (error) {
-    throw new EcifError(`${path}: not the solutions of a run; remove the file`, { cause: error });
-  }
-}
-
-/** The state of a solve, if one was left. */
-async function readState(path: string, like: Adapter): Promise<CgSolverState<Adapter> | undefined> {
-  if (!existsSync(path)) return undefined;
-  const { device } = Object.values(like)[0];
-  const { trees, notes } = await loadTrees(path, like, ['x', 'r', 'p'], device);
-  const rest = JSON.parse(notes.state) as Pick<CgSolverState<Adapter>, 'residuals' | 'products' | 'curvature'>;
-  return { ...rest, x: trees.x, r: trees.r, p: trees.p };
-}
-
 /** The history of a solver that keeps one. */
 const historyOf = (solver: RecordedSolver<Adapter>): readonly SolveRecord[] =>
   'history' in solver ? (solver as RecordedSolver<Adapter> & { history: readonly SolveRecord[] }).history : [];
 
+/** Right-hand sides to be solved for, with what is kept of them. */
+interface Solving {
+  readonly loss: Loss;
+  readonly theta: Adapter;
+  readonly right: readonly Adapter[];
+  readonly kept: KeptSolutions;
+  readonly progress: Progress;
+}
+
+/** H⁻¹ of every right-hand side with one curvature and one solver, which is opened where a solution is not yet kept. */
+async function solveWith(
+  { loss, theta, right, kept, progress }: Solving,
+  settings: SolverSettings,
+): Promise<Solutions> {
+  const { curvature } = settings;
+  const [solved, notes]: [Adapter[], SolveNote[]] = [[], []];
+  let [opened, current]: [Opened | null, number] = [null, 0];
+  let resume: CgSolverState<Adapter> | undefined;
+  const onState = async (state: CgSolverState<Adapter>): Promise<void> => {
+    if ((state.residuals.length - 1) % STATE_EVERY === 0) await kept.writeState(curvature, current, state);
+  };
+  const open = async (): Promise<Opened> => {
+    resume = settings.solver === 'cg' ? await kept.readState(curvature, current) : undefined;
+    const made = await openSolver(
+      ...[loss, theta, settings],
+      { resume, onState, products: right.length - current > 1 ? 'linearized' : 'auto' },
+      progress,
+    );
+    if (made.warning !== null) progress.line(made.warning);
+    return made;
+  };
+  try {
+    for (; current < right.length; current++) {
+      const found = await kept.read(curvature, current);
+      if (found === null) {
+        const began = performance.now();
+        opened ??= await open();
+        progress.status(`solving, ${current + 1} of ${right.length}`);
+        const { solver, warning } = opened;
+        const before = historyOf(solver).length;
+        const x = await solver.solve(right[current]);
+        const seconds = (performance.now() - began) / 1000;
+        const { about, accuracy = null } = solver;
+        const note = { about, history: historyOf(solver).slice(before), seconds, accuracy, warning };
+        await kept.write(curvature, current, x, note);
+        solved.push(x);
+        notes.push(note);
+      } else {
+        solved.push(found.x);
+        notes.push(found.note);
+      }
+      kept.dropState(curvature, current);
+    }
+  } catch (error) {
+    disposeTree(solved);
+    throw error;
+  } finally {
+    opened?.solver.dispose();
+    opened?.close();
+    if (resume !== undefined) disposeTree([resume.x, resume.r, resume.p]);
+  }
+  return {
+    ...{ solved, about: notes[0].about, accuracy: notes[0].accuracy, warning: notes[0].warning },
+    history: notes.flatMap(({ history }) => history),
+    seconds: notes.reduce((sum, note) => sum + note.seconds, 0),
+  };
+}
+
 /**
- * H⁻¹ of every right-hand side. Solutions are written to a file in `folder` as they are found, and conjugate gradients
- * write where they are, so that a killed run goes on there; a file that is complete is read.
- * @param signature names the file; equal for equal questions
+ * H⁻¹ of every right-hand side, all with the same curvature: `auto` of conjugate gradients is the Hessian, and
+ * Gauss-Newton for all of them where one meets a direction of negative curvature. Every solution is written to a file as
+ * it is found, and conjugate gradients write where they are, so that a killed run goes on there and other processes find
+ * what is solved.
+ * @param signature names the folder of the solutions; equal for equal questions
  */
 export async function solveAll(
   loss: Loss,
@@ -221,44 +272,36 @@ export async function solveAll(
   { settings, folder, signature }: { settings: SolverSettings; folder: string; signature: string },
   progress: Progress,
 ): Promise<Solutions> {
-  mkdirSync(folder, { recursive: true });
-  const path = join(folder, `${signature}.safetensors`);
-  const statePath = join(folder, `${signature}.state.safetensors`);
-  let { kept, trees } = await readKept(path, theta);
-  let shared: RecordedSolver<Adapter> | null = null;
-  while (kept.count < right.length) {
-    const began = performance.now();
-    const interruptible = {
-      resume: await readState(statePath, theta),
-      onState: async ({ x, r, p, ...rest }: CgSolverState<Adapter>): Promise<void> => {
-        if ((rest.residuals.length - 1) % STATE_EVERY !== 0) return;
-        await saveTrees(statePath, { x, r, p }, { state: JSON.stringify(rest) });
-      },
-      preconditioner: async () => (shared ??= await openPreconditioner(loss, theta, settings)),
-    };
-    const { solver, close } = await openSolver(loss, theta, settings, interruptible, progress);
-    // Conjugate gradients go on within one solve only; a decomposition serves all that are left.
-    const end = settings.solver === 'cg' ? kept.count + 1 : right.length;
-    for (let i = kept.count; i < end; i++) {
-      progress.status(`solving, ${i + 1} of ${right.length}`);
-      trees = { ...trees, [String(i)]: await solver.solve(right[i]) };
-    }
-    kept = {
-      about: solver.about,
-      history: [...kept.history, ...historyOf(solver)],
-      count: end,
-      seconds: kept.seconds + (performance.now() - began) / 1000,
-    };
-    solver.dispose();
-    close();
-    if (interruptible.resume !== undefined) {
-      const { x, r, p } = interruptible.resume;
-      disposeTree([x, r, p]);
-    }
-    await saveTrees(path, trees, { kept: JSON.stringify(kept) });
-    rmSync(statePath, { force: true });
+  const kept = keptSolutions(join(folder, signature), theta);
+  const solving = { loss, theta, right, kept, progress };
+  if (settings.solver !== 'cg' || settings.curvature !== 'auto') return await solveWith(solving, settings);
+  const exact = kept.refused() === null ? await tryHessian(solving, settings) : null;
+  if (exact !== null) return exact;
+  const refusal = kept.refused() as Refusal;
+  const solutions = await solveWith(solving, { ...settings, curvature: 'gauss-newton' });
+  return {
+    ...solutions,
+    history: [...refusal.history, ...solutions.history],
+    seconds: refusal.seconds + solutions.seconds,
+  };
+}
+
+/** Solutions with the Hessian; null where it is found to be indefinite, which is kept. */
+async function tryHessian(solving: Solving, settings: SolverSettings): Promise<Solutions | null> {
+  const began = performance.now();
+  try {
+    return await solveWith(solving, { ...settings, curvature: 'hessian' });
+  } catch (error) {
+    if (!(error instanceof NegativeCurvatureError)) throw error;
+    const { iteration } = error;
+    const record = {
+      curvature: 'hessian',
+      status: 'negative-curvature',
+      iterations: iteration,
+      residuals: [],
+    } as const;
+    solving.kept.refuse({ history: [record], seconds: (performance.now() - began) / 1000 });
+    solving.progress.line('the Hessian is not positive definite; every solve is with the Gauss-Newton matrix');
+    return null;
   }
-  (shared as RecordedSolver<Adapter> | null)?.dispose();
-  const { about, history, seconds } = kept;
-  return { solved: right.map((_, i) => trees[String(i)]), about: about as SolverRecord, history, seconds };
 }

@@ -10,7 +10,9 @@ import { runScoring, type ScoreRecord } from './score-run.ts';
 
 /** How the solves went, in a few words. */
 function solvesText({ curvature, solves }: ScoreRecord): string {
-  const name = `${curvature.method} on the ${curvature.curvature === 'hessian' ? 'Hessian' : 'Gauss-Newton matrix'}`;
+  const { method } = curvature;
+  const matrix = curvature.curvature === 'hessian' ? 'Hessian' : 'Gauss-Newton matrix';
+  const name = method === 'identity' ? 'identity in place of the curvature' : `${method} on the ${matrix}`;
   const damping = `δ ${curvature.l2}${curvature.damping > 0 ? ` + ${curvature.damping}` : ''}`;
   const iterations = solves.reduce((sum, one) => sum + one.iterations, 0);
   const last = solves.at(-1)?.residuals.at(-1);
@@ -41,15 +43,44 @@ function endsText({ ends, targets }: ScoreRecord): string[] {
   });
 }
 
+/**
+ * What is left of the gradient, which influence takes for 0: much where going on to the optimum would change the loss of
+ * a target by more than removing a pair does as a rule, the root of the mean square of its scores.
+ */
+function gradientText({ gradientNorm, stationary, targets, ends }: ScoreRecord): string {
+  const power = (x: number): string => Math.abs(x).toExponential(1);
+  const norm = `${gradientNorm.toExponential(2)} at θ̂, taken for 0`;
+  const known = targets.flatMap(({ name, left }) => {
+    const typical = ends.find(({ target }) => target === name)?.typical;
+    return typical === undefined ? [] : [{ left, typical, share: Math.abs(left) / typical }];
+  });
+  if (known.length === 0) return norm;
+  const { left, typical, share } = known.reduce((worst, one) => (one.share > worst.share ? one : worst));
+  const change = `the loss by ${power(left)}, removing a pair by ${power(typical)} as a rule`;
+  if (!(share > 1)) return `${norm}; the rest of the way moves ${change}`;
+  const fix = stationary ? 'a smaller --to-stationarity' : '--to-stationarity';
+  return `${norm}, which it is NOT: the rest of the way moves ${change}; train with ${fix}`;
+}
+
+/** How many signs are settled. */
+function signsText({ ends, partitions }: ScoreRecord): [string, string][] {
+  if (ends.length === 0) return [];
+  if (partitions === 1) return [['signs', 'one partition does not tell how far they are settled; give --partitions N']];
+  const unsettled = ends.reduce((sum, one) => sum + (one.unsettled ?? 0), 0);
+  return [['signs', `${unsettled} not settled by ${partitions} partitions (Student's t, 95 %)`]];
+}
+
 function describe(record: ScoreRecord): string {
-  const { out, pairs, parameters, partitions, targets, gradientNorm, seconds, rows } = record;
+  const { out, pairs, parameters, partitions, targets, seconds, rows, warning } = record;
   const about = targets.length === 1 ? `loss ${targets[0].loss.toPrecision(5)}` : `${targets.length} targets`;
   const facts = columns([
     ['scores', `${oneLine(out)}, ${rows} rows, ${bytes(record.bytes)}`],
     ['of', `${pairs} pairs over ${partitions} partition${partitions === 1 ? '' : 's'}, ${parameters} parameters`],
     ['about', about],
     ['curvature', solvesText(record)],
-    ['gradient', `${gradientNorm.toExponential(2)} at θ̂, taken for 0 (ecif train --to-stationarity makes it so)`],
+    ...(warning === null ? [] : ([['warning', oneLine(warning)]] as [string, string][])),
+    ['gradient', gradientText(record)],
+    ...signsText(record),
     ['time', `${seconds.solve.toFixed(1)} s for the solves, ${seconds.sweep.toFixed(1)} s for the sweep`],
   ]);
   return [facts, ...endsText(record)].join('\n\n');

@@ -19,10 +19,10 @@ import { UsageError } from './args.ts';
 import { requireWritable, writeText } from './files.ts';
 import type { Progress } from './progress.ts';
 import { type RungSolvers, rungSolvers } from './rung-solvers.ts';
-import { type OpenedRun, openTrained } from './score-model.ts';
+import { type EvaluationPairs, type OpenedRun, openTrained } from './score-model.ts';
 import { solverSettings } from './score-options.ts';
-import { signatureOf } from './score-run.ts';
 import { solveAll } from './score-solve.ts';
+import { signatureOf } from './signature.ts';
 import type { TraceSettings } from './trace-options.ts';
 import { chooseQueries, querySet, type QuerySet } from './trace-queries.ts';
 import { ownVersion } from './versions.ts';
@@ -33,6 +33,7 @@ interface Tracing {
   readonly settings: TraceSettings;
   readonly run: OpenedRun;
   readonly set: QuerySet;
+  readonly evaluation: EvaluationPairs;
   readonly device: Device;
   readonly progress: Progress;
 }
@@ -57,21 +58,21 @@ async function probesOf({ folder, settings, run, device, progress }: Tracing) {
   const accuracy = exact ? Math.min(tolerance, Math.max(1e-8, 1024 * flat.device.epsilon)) : tolerance;
   const solving = { ...solverSettings(settings), tolerance: accuracy };
   const asked = { ...solving, for: 'probes', count: probes.length };
-  const signature = signatureOf(folder, run, null, asked, device).slice(0, 16);
+  const signature = (await signatureOf(folder, run, null, asked, device)).slice(0, 16);
   const place = { settings: solving, folder: join(folder, 'solutions'), signature };
   const { solved } = await solveAll(run.loss, theta, probes, place, progress);
-  const noise = noiseOf(theta, { accuracy, solve: (b) => Promise.resolve(b), dispose: () => undefined });
+  const noise = noiseOf(theta, { accuracy });
   return { exact, probes, solved, noise };
 }
 
 /** H⁻¹·∇ of the loss of each chosen query, kept for another time. */
 async function solvedQueries(
-  { folder, settings, run, set, device, progress }: Tracing,
+  { folder, settings, run, set, evaluation, device, progress }: Tracing,
   chosen: readonly number[],
   answers: readonly AnswerGradient<Adapter>[],
 ): Promise<readonly Adapter[]> {
   const asked = { ...solverSettings(settings), for: 'trace', chosen, candidates: [...set.candidates] };
-  const signature = signatureOf(folder, run, set.dataset, asked, device).slice(0, 16);
+  const signature = (await signatureOf(folder, run, evaluation, asked, device)).slice(0, 16);
   const right = answers.map(({ gradient }) => gradient);
   const place = { settings, folder: join(folder, 'solutions'), signature };
   return (await solveAll(run.loss, run.theta, right, place, progress)).solved;
@@ -181,12 +182,13 @@ export async function runTrace(
   try {
     const { dataset: queries } = await run.read(settings.queries, settings);
     const set = querySet(queries, settings.against, run.settings.templates.split('|')[0]);
-    const { loss } = await run.evaluation(set.dataset, settings, settings.seed);
+    const evaluation = await run.evaluation(set.dataset, settings);
+    const { loss } = evaluation;
     const base = { model: loss.model, batch: loss.batch, candidates: set.candidates, size: run.settings.batch };
     progress.status(`asking about ${set.questions.length} pictures, ${set.candidates.length} candidates`);
     const answers = await answersOf({ ...base, questions: set.questions }, run.theta);
     const chosen = chooseQueries(queries, answers, settings);
-    const tracing = { folder, settings, run, set, device, progress };
+    const tracing = { folder, settings, run, set, evaluation, device, progress };
     const record: TraceRecord = {
       ...{ command: 'trace', options: { ...settings, run: folder }, device: device.name, version: ownVersion() },
       queries: chosen.length === 0 ? [] : await traceChosen(tracing, base, chosen),

@@ -22,6 +22,9 @@ export interface ScoreRow {
   readonly target: string;
   /** Standard error of the score over partitions; null for one partition. */
   readonly error: number | null;
+  /** Standard errors of self and relative scores that the probes leave, 0 where these are exact. */
+  readonly self_error: number | null;
+  readonly relative_error: number | null;
 }
 
 const number = (name: keyof ScoreRow): Column => ({ name, type: 'float64', nullable: true });
@@ -38,7 +41,7 @@ export const SCORE_COLUMNS: readonly (Column & { readonly name: keyof ScoreRow }
   })),
   { name: 'flag', type: 'string', nullable: true },
   { name: 'target', type: 'string' },
-  { ...number('error'), name: 'error' },
+  ...(['error', 'self_error', 'relative_error'] as const).map((name) => ({ ...number(name), name })),
 ];
 
 /** The row of a table for a pair's scores. */

@@ -1,26 +1,9 @@
-// Small files beside tables: written whole or not at all, and hashes of large ones.
+// Files beside tables: the JSON in small ones, and hashes of large ones.
 
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { readFile, rename, writeFile } from 'node:fs/promises';
-import { unreadable, unwritable } from '../array/messages.ts';
-
-/** What became of writing a file: a complaint of the system names the file, any other error stays as it is. */
-export const writingFailed = (path: string, error: unknown): unknown =>
-  (error as Partial<NodeJS.ErrnoException> | null)?.syscall === undefined ? error : unwritable(path, error);
-
-/**
- * Writes a file whole or not at all.
- * @throws EcifError for a file that cannot be written
- */
-export async function writeWhole(path: string, text: string): Promise<void> {
-  try {
-    await writeFile(`${path}.part`, text);
-    await rename(`${path}.part`, path);
-  } catch (error) {
-    throw writingFailed(path, error);
-  }
-}
+import { readFile } from 'node:fs/promises';
+import { unreadable } from '../array/messages.ts';
 
 /**
  * The JSON in a file, null where there is no file, undefined where it holds none.

@@ -4,7 +4,8 @@ import { createHash } from 'node:crypto';
 import { type FileHandle, mkdir, open, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EcifError } from '../array/errors.ts';
-import { readJson, writingFailed, writeWhole } from './score-files.node.ts';
+import { writeWhole, writingFailed } from '../array/whole-file.node.ts';
+import { readJson } from './score-files.node.ts';
 import { checkColumns, checkedRow, type Column, type Row } from './score-table.ts';
 import { jsonLines, jsonParser } from './score-text.ts';
 

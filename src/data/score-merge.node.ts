@@ -2,9 +2,10 @@
 
 import { realpath } from 'node:fs/promises';
 import { EcifError } from '../array/errors.ts';
+import { writeWhole } from '../array/whole-file.node.ts';
 import { type Average, averaged } from './score-average.node.ts';
 import { SCORE_COLUMNS } from './score-columns.ts';
-import { hashOfFile, readJson, writeWhole } from './score-files.node.ts';
+import { hashOfFile, readJson } from './score-files.node.ts';
 import { readTable } from './score-reader.node.ts';
 import { checkShardRecord, inOrder, type ShardFile, type ShardRecord } from './score-shard.ts';
 import type { Column, Row } from './score-table.ts';
@@ -56,13 +57,19 @@ export async function writeRows(
 const realPaths = async (paths: readonly string[]): Promise<string[]> =>
   (await Promise.all(paths.map((path) => realpath(path).catch(() => null)))).filter((path) => path !== null);
 
+/** What merging wrote. */
+export interface MergeSummary extends TableSummary {
+  /** What the record of every shard says of its run, in their order. */
+  readonly abouts: readonly unknown[];
+}
+
 /**
  * Writes the file that one run without shards would have written, in the format that the end of `out` names.
  * @param paths files of all shards of one run, in any order and format
  * @throws EcifError for shards of different runs, one that is missing, there twice or changed; nothing is written then
  * @example await mergeShards('scores.parquet', ['scores-0.parquet', 'scores-1.parquet']);
  */
-export async function mergeShards(out: string, paths: readonly string[]): Promise<TableSummary> {
+export async function mergeShards(out: string, paths: readonly string[]): Promise<MergeSummary> {
   const [target] = await realPaths([out]);
   if (target !== undefined && (await realPaths(paths)).includes(target)) {
     throw new EcifError(`${out}: is the file of a shard too; give another name for the whole`);
@@ -74,5 +81,5 @@ export async function mergeShards(out: string, paths: readonly string[]): Promis
     for (const file of ordered) yield* rowsOf(file);
   };
   const { columns, average } = ordered[0].record;
-  return writeRows(out, columns, all, average);
+  return { ...(await writeRows(out, columns, all, average)), abouts: ordered.map(({ record }) => record.about) };
 }

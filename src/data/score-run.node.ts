@@ -20,6 +20,8 @@ export interface ScoreRunOptions {
   readonly shard?: Shard | undefined;
   /** Where the rows are occurrences (`OCCURRENCE_COLUMNS`): the file of the whole holds their averages. */
   readonly average?: Average | undefined;
+  /** Gives what the record of a shard is to say of its run, once that is over. */
+  about?(): unknown;
 }
 
 /** A run whose rows are written block by block. */
@@ -50,7 +52,7 @@ export const journalFolder = (path: string): string => `${path}.partial`;
  */
 export async function openScoreRun(
   out: string,
-  { columns, signature, blocks, shard, average }: ScoreRunOptions,
+  { columns, signature, blocks, shard, average, about }: ScoreRunOptions,
 ): Promise<ScoreRun> {
   tableFormat(out);
   const range = blocksOf(shard ?? { index: 0, count: 1 }, blocks);
@@ -63,7 +65,7 @@ export async function openScoreRun(
     const summary = await writeRows(out, columns, () => journal.rows(), shard === undefined ? average : undefined);
     if (shard !== undefined) {
       const { rows, sha256 } = summary;
-      await writeShardRecord(out, { shard, blocks, signature, columns, rows, sha256, average });
+      await writeShardRecord(out, { shard, blocks, signature, columns, rows, sha256, average, about: about?.() });
     }
     await journal.discard();
     return summary;

@@ -29,6 +29,8 @@ export interface ShardRecord {
   readonly sha256: string;
   /** Where the rows of all shards are occurrences to be averaged: over what. */
   readonly average?: { readonly pairs: number; readonly targets: readonly string[] } | undefined;
+  /** What else is known of the shard's run. */
+  readonly about?: unknown;
 }
 
 /** How people name a shard. */

@@ -2,8 +2,8 @@
 
 import { createHash } from 'node:crypto';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { writingFailed } from '../array/whole-file.node.ts';
 import { parquetEncoder } from './parquet-writer.ts';
-import { writingFailed } from './score-files.node.ts';
 import { checkColumns, checkedRow, type Column, type Row, type Rows, tableFormat } from './score-table.ts';
 import { csvLine, jsonLines } from './score-text.ts';
 

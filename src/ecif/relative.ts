@@ -61,21 +61,38 @@ export interface SolvedProbes<T> {
   readonly solved: readonly T[];
 }
 
+/**
+ * Refuses too few probes.
+ * @throws EcifError
+ */
+export function requireProbes(count: number): void {
+  if (count > 0 && count < LEAST_PROBES)
+    throw new EcifError(`probes: ${count} are too few for a value with an error; take ${LEAST_PROBES} or more, or 0`);
+}
+
+/**
+ * Probes: the unit vectors for an exact result, normal vectors otherwise.
+ * @throws EcifError for too few
+ */
+export function drawProbes<T>(theta: T, { probes, seed = 0 }: ProbeOptions): Omit<SolvedProbes<T>, 'solved'> {
+  const flat = new Flat(theta);
+  const count = probes ?? (flat.size <= DENSE_UP_TO ? 0 : 64);
+  requireProbes(count);
+  const rng = createRng(seed);
+  const drawn = count === 0 ? unitTangents(theta) : Array.from({ length: count }, () => flat.normal(rng));
+  return { exact: count === 0, probes: drawn };
+}
+
 /** H⁻¹ of each probe: unit vectors for an exact result, normal ones otherwise. */
 export async function solvedProbes<T>(
   theta: T,
   h: CurvatureSolver<T>,
-  { probes, seed = 0 }: ProbeOptions,
+  options: ProbeOptions,
 ): Promise<SolvedProbes<T>> {
-  const flat = new Flat(theta);
-  if (probes !== undefined && probes > 0 && probes < LEAST_PROBES)
-    throw new EcifError(`probes: ${probes} are too few for a value with an error; take ${LEAST_PROBES} or more, or 0`);
-  const count = probes ?? (flat.size <= DENSE_UP_TO ? 0 : 64);
-  const rng = createRng(seed);
-  const drawn = count === 0 ? unitTangents(theta) : Array.from({ length: count }, () => flat.normal(rng));
+  const { exact, probes } = drawProbes(theta, options);
   const solved: T[] = [];
-  for (const probe of drawn) solved.push(await h.solve(probe));
-  return { exact: count === 0, probes: drawn, solved };
+  for (const probe of probes) solved.push(await h.solve(probe));
+  return { exact, probes, solved };
 }
 
 /** √(bᵀ·M⁻¹·b) for a 2×2 Gram matrix M of (p, n) and b = (p·g, n·g), by the cosine of p and n. */
@@ -115,7 +132,7 @@ function knownOf(t2i: Vector, i2t: Vector, noise: number): { vector: Vector; ang
 }
 
 /** Relative error of derivatives along vectors that were solved for. */
-export function noiseOf<T>(theta: T, h: CurvatureSolver<T>): number {
+export function noiseOf<T>(theta: T, h: Pick<CurvatureSolver<T>, 'accuracy'>): number {
   const flat = new Flat(theta);
   return 64 * Math.sqrt(flat.size) * (h.accuracy ?? flat.device.epsilon);
 }

@@ -141,8 +141,8 @@ export function streamedRemoval<T, B>(
   h: Pick<CurvatureSolver<T>, 'solve'>,
   solverAt: (loss: StreamedLoss<T, B>, theta: T) => Promise<CurvatureSolver<T>>,
 ): StreamedRemoval<T, B> {
-  const without = withoutRows(loss, removed);
-  const rows = new Set(removed);
+  const rows = rowSet(removed, loss.partitions);
+  const without = withoutRows(loss, rows);
   return {
     theta,
     space: treeSpace<T>(),

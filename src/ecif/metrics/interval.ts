@@ -2,6 +2,7 @@
 
 import { EcifError } from '../../array/errors.ts';
 import type { Rng } from '../../array/rng.ts';
+import { requireLevel, studentFactor } from '../../array/student.ts';
 import { type Numbers, requireFinite, requireWhole } from './input.ts';
 
 /** Mean and standard deviation of a sample. */
@@ -32,38 +33,8 @@ export interface Interval {
   readonly level: number;
 }
 
-function requireLevel(level: number): void {
-  if (!(level > 0 && level < 1)) throw new EcifError(`level = ${level}; give a probability between 0 and 1`);
-}
-
-/** P(|T| < √df·tan θ) for Student's T with df degrees of freedom, a whole number: a finite sum of powers of cos θ. */
-function insideStudent(theta: number, df: number): number {
-  const [sine, cosine] = [Math.sin(theta), Math.cos(theta)];
-  const odd = df % 2 === 1;
-  let term = odd ? cosine : 1;
-  let sum = df === 1 ? 0 : term;
-  for (let power = odd ? 3 : 2; power <= df - 2; power += 2) {
-    term *= ((power - 1) / power) * cosine ** 2;
-    sum += term;
-  }
-  return odd ? (2 / Math.PI) * (theta + sine * sum) : sine * sum;
-}
-
-/**
- * The t with P(|T| < t) = level, T Student's with `df` degrees of freedom.
- * @example studentFactor(0.95, 4); // 2.776
- */
-export function studentFactor(level: number, df: number): number {
-  requireLevel(level);
-  requireWhole('degrees of freedom', df, 1);
-  let [low, high] = [0, Math.PI / 2];
-  for (let i = 0; i < 60; i++) {
-    const middle = (low + high) / 2;
-    if (insideStudent(middle, df) < level) low = middle;
-    else high = middle;
-  }
-  return Math.sqrt(df) * Math.tan((low + high) / 2);
-}
+/** The t of Student's distribution. */
+export { studentFactor } from '../../array/student.ts';
 
 /**
  * Student's interval for the mean: mean ± t·sd/√n, t of n − 1 degrees of freedom; exact for normal values.

@@ -1,9 +1,10 @@
 // Files and folders under Node: read in pieces, written whole or not at all.
 
-import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EcifError } from '../../array/errors.ts';
-import { unreadable, unwritable } from '../../array/messages.ts';
+import { unreadable } from '../../array/messages.ts';
+import { writePieces } from '../../array/whole-file.node.ts';
 import { type ByteFolder, type ByteSource, checkedSource, isPlainName } from './byte-source.ts';
 import { bytesOf, encodeTensor, planSafetensors, type TensorPlan } from './safetensors.ts';
 
@@ -79,27 +80,8 @@ export async function fileFolder(path: string): Promise<FileFolder> {
   };
 }
 
-/** Writes a file whole or not at all. */
-async function writeWhole(path: string, write: (file: FileHandle) => Promise<void>): Promise<void> {
-  const part = `${path}.part`;
-  try {
-    const file = await open(part, 'w');
-    try {
-      await write(file);
-    } finally {
-      await file.close();
-    }
-    await rename(part, path);
-  } catch (error) {
-    await rm(part, { force: true });
-    throw error instanceof EcifError ? error : unwritable(path, error);
-  }
-}
-
 /** Writes bytes or text to a file, whole or not at all. */
-export async function saveFile(path: string, content: Uint8Array | string): Promise<void> {
-  await writeWhole(path, (file) => file.writeFile(content));
-}
+export { writeWhole as saveFile } from '../../array/whole-file.node.ts';
 
 /** A tensor whose values are made when their turn comes. */
 export interface LazyTensor extends TensorPlan {
@@ -119,7 +101,7 @@ export async function saveSafetensors(
   metadata?: Record<string, string>,
 ): Promise<void> {
   const { head, order } = planSafetensors(tensors, metadata);
-  await writeWhole(path, async (file) => {
+  await writePieces(path, async (file) => {
     await file.writeFile(head);
     for (const { name, shape, dtype = 'F32', values } of order) {
       const bytes = new Uint8Array(bytesOf({ name, shape, dtype }));

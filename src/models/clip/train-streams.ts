@@ -3,7 +3,17 @@
 import { createRng, type Rng } from '../../array/rng.ts';
 
 /** What a stream is for. */
-export const STREAMS = { init: 1, partition: 2, augment: 3, dropout: 4, shots: 5, limit: 6, noise: 7 } as const;
+export const STREAMS = {
+  init: 1,
+  partition: 2,
+  augment: 3,
+  dropout: 4,
+  shots: 5,
+  limit: 6,
+  noise: 7,
+  'score-partition': 8,
+  evaluation: 9,
+} as const;
 
 /** One round of a 32-bit mixer (Stafford). */
 function mix(x: number): number {

@@ -1,0 +1,84 @@
+// Files that are written whole or not at all, by any number of processes at once.
+
+import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { unwritable } from './messages.ts';
+
+/** What became of writing a file: a complaint of the system names the file, any other error stays as it is. */
+export const writingFailed = (path: string, error: unknown): unknown =>
+  (error as Partial<NodeJS.ErrnoException> | null)?.syscall === undefined ? error : unwritable(path, error);
+
+const HOST = hostname().replace(/[^\w-]/g, '_');
+const PART = /\.([\w-]+)\.(\d+)-\d+\.part$/;
+const cleaned = new Set<string>();
+let made = 0;
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** Removes what killed processes of this machine left in a folder. */
+function clean(folder: string): void {
+  if (cleaned.has(folder)) return;
+  cleaned.add(folder);
+  for (const name of readdirSync(folder)) {
+    const [, host, pid] = PART.exec(name) ?? [];
+    if (host === HOST && !isRunning(Number(pid))) rmSync(join(folder, name), { force: true });
+  }
+}
+
+/** Where the bytes of a file stand until they are all there: a name that no other writer takes. */
+function partOf(path: string): string {
+  clean(dirname(path));
+  return join(dirname(path), `${basename(path)}.${HOST}.${process.pid}-${++made}.part`);
+}
+
+/**
+ * Writes a file piece by piece, whole or not at all.
+ * @throws EcifError for a file that cannot be written
+ */
+export async function writePieces(path: string, write: (file: FileHandle) => Promise<void>): Promise<void> {
+  let part: string | null = null;
+  try {
+    part = partOf(path);
+    const file = await open(part, 'w');
+    try {
+      await write(file);
+    } finally {
+      await file.close();
+    }
+    await rename(part, path);
+  } catch (error) {
+    if (part !== null) await rm(part, { force: true });
+    throw writingFailed(path, error);
+  }
+}
+
+/**
+ * Writes bytes or text, whole or not at all.
+ * @throws EcifError for a file that cannot be written
+ */
+export const writeWhole = (path: string, content: Uint8Array | string): Promise<void> =>
+  writePieces(path, (file) => file.writeFile(content));
+
+/**
+ * Writes bytes or text, whole or not at all, and waits for it.
+ * @throws EcifError for a file that cannot be written
+ */
+export function writeWholeSync(path: string, content: Uint8Array | string): void {
+  let part: string | null = null;
+  try {
+    part = partOf(path);
+    writeFileSync(part, content);
+    renameSync(part, path);
+  } catch (error) {
+    if (part !== null) rmSync(part, { force: true });
+    throw writingFailed(path, error);
+  }
+}
