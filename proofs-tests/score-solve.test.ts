@@ -10,7 +10,7 @@ import { solveAll, type Solutions } from '../src/cli/score-solve.ts';
 import * as ecif from '../src/index.ts';
 import type { Adapter } from '../src/models/clip/lora.ts';
 import type { Prefix } from '../src/models/clip/prefix.ts';
-import { hessianProduct, type StreamedLoss } from '../src/models/streamed.ts';
+import { hessianProduct } from '../src/models/streamed.ts';
 import { denseCurvature, gapOf, tinyClip } from './support/streamed.ts';
 import { quiet, temporaryFolder } from './support/shapes.ts';
 

@@ -16,7 +16,7 @@ import type { Progress } from './progress.ts';
 import type { OpenedRun } from './score-model.ts';
 import { SCORE_OPTIONS, type ScoreSettings, solverSettings } from './score-options.ts';
 import { runScoring } from './score-run.ts';
-import { solverAt } from './score-solve.ts';
+import { solverAt } from './open-solver.ts';
 
 /** Influences of every pair, by row; null where they were not asked for. */
 type Influences = Pick<PairScores, 'score' | 'positive' | 'negative' | 't2i' | 'i2t' | 'self'>;

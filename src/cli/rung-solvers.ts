@@ -7,7 +7,7 @@ import type { StreamedLoss } from '../models/streamed.ts';
 import type { Progress } from './progress.ts';
 import type { RemoveSettings } from './remove-options.ts';
 import type { SolverSettings } from './score-options.ts';
-import { solverAt } from './score-solve.ts';
+import { solverAt } from './open-solver.ts';
 
 /** Solvers for one θ̂ and any number of removals. */
 export interface RungSolvers extends Pick<RungOptions<Adapter, unknown>, 'h' | 'solverAt'> {
