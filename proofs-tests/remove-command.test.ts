@@ -207,7 +207,12 @@ describe('verification', () => {
     // One batch an epoch: the batches of fewer pairs are then the same.
     await trainHere({ data, model, out: whole, ...lora, ...loop, epochs: 1, batch: 12 });
     const out = path('verified');
+    const first = await remove({ ids: REMOVED.join(','), validation: data, out }, whole);
+    const bytes = bytesOf(out, 'theta.safetensors');
     const { record } = await remove({ ids: REMOVED.join(','), verify: true, validation: data, out }, whole);
+    // The edit that is there is verified as it is.
+    expect({ ...record, retrained: null }).toEqual(JSON.parse(JSON.stringify(first.record)));
+    expect(bytesOf(out, 'theta.safetensors')).toEqual(bytes);
     const lines = readFileSync(data, 'utf8').split('\n');
     const list = path('fewer.csv');
     writeFileSync(list, lines.filter((line) => !REMOVED.some((id) => line.includes(id))).join('\n'));

@@ -10,7 +10,7 @@ import { solveAll, type Solutions } from '../src/cli/score-solve.ts';
 import * as ecif from '../src/index.ts';
 import type { Adapter } from '../src/models/clip/lora.ts';
 import type { Prefix } from '../src/models/clip/prefix.ts';
-import { hessianProduct, type StreamedLoss } from '../src/models/streamed.ts';
+import { hessianProduct } from '../src/models/streamed.ts';
 import { denseCurvature, gapOf, tinyClip } from './support/streamed.ts';
 import { quiet, temporaryFolder } from './support/shapes.ts';
 
@@ -38,7 +38,7 @@ const solve = (
   progress: Progress = quiet,
 ): Promise<Solutions> => {
   const place = { settings: settings(given), folder, signature: 'question' };
-  return solveAll(loss as StreamedLoss<Adapter, unknown>, theta, right, place, progress);
+  return solveAll(loss, theta, right, place, progress);
 };
 const rng = ecif.createRng(8);
 const vectors = [flat.normal(rng), flat.normal(rng)];

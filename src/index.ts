@@ -70,6 +70,7 @@ export {
 } from './autodiff/transforms.ts';
 export { captionOf, type Dataset, type DatasetRow, type DecodedPicture, type StoredPicture } from './data/dataset.ts';
 export { parseDataset } from './data/lists.ts';
+export { parseQuery, type Query, type QueryColumn } from './data/query.ts';
 export { drawPartition, type Partition } from './data/partitions.ts';
 export * from './linalg/index.ts';
 export { type Bilinear, bilinear } from './models/bilinear.ts';
@@ -154,12 +155,30 @@ export {
   removeRescaled,
   type Rescaled,
 } from './ecif/removal.ts';
+export {
+  type Answer,
+  type AnswerGradient,
+  answersOf,
+  type Question,
+  questionGradients,
+  type Questions,
+} from './ecif/questions.ts';
 export { minimise, type MinimiseOptions, type Minimum } from './ecif/retrain.ts';
+export {
+  batchesLeft,
+  type EditedModel,
+  type LeftBatches,
+  removeByRung,
+  type Rung,
+  type RungOptions,
+  RUNGS,
+} from './ecif/rungs.ts';
 export { type PairScore, pairScores, type ScoreParts, taskScore } from './ecif/scores.ts';
 export { type Seg, type Segment, segOf } from './ecif/seg.ts';
 export { cosines, type SelfForm, selfLosses, type SelfOptions, selfScores } from './ecif/self.ts';
 export { curvatureAt, type CurvatureSolver, type SolverOptions } from './ecif/solver.ts';
 export {
+  removalScores,
   type StreamedRemoval,
   streamedRemoval,
   type TouchedBatches,
@@ -168,6 +187,14 @@ export {
 } from './ecif/streamed-removal.ts';
 export { type StreamedBatch, type StreamedPair, streamScores, type SweepPlan } from './ecif/streamed-scores.ts';
 export { type Target, type TargetGradient, targetGradients } from './ecif/targets.ts';
+export {
+  rankSources,
+  type RankedSources,
+  type Source,
+  sourcesOf,
+  type TracedAnswer,
+  traceQueries,
+} from './ecif/trace.ts';
 export { type PairPlace, type PairTangents, pairGradients, sweepPairs } from './ecif/sweep.ts';
 export {
   type Directions,

@@ -21,6 +21,7 @@ import { remove } from './remove.ts';
 import { report } from './report.ts';
 import { score } from './score.ts';
 import { nearest } from './suggest.ts';
+import { trace } from './trace.ts';
 import { train } from './train.ts';
 import { verify } from './verify.ts';
 import { ownVersion } from './versions.ts';
@@ -33,6 +34,7 @@ const COMMANDS: readonly Command[] = [
   score,
   merge,
   detect,
+  trace,
   remove,
   report,
   compare,

@@ -108,7 +108,6 @@ async function idsOf(folder: string, selection: Selection): Promise<string[]> {
  * @throws UsageError for none, and for ids of no pair
  */
 export async function selectRows(folder: string, selection: Selection, dataset: Dataset): Promise<number[]> {
-  requireSelection(selection);
   const found = await idsOf(folder, selection);
   if (found.length === 0) throw new UsageError('remove: no pair is chosen; name one or more');
   return rowsOfIds(found, dataset);

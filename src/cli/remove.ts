@@ -48,7 +48,7 @@ function describe(run: string, { dir, record }: WrittenEdit, inForce: boolean): 
       : [
           [
             'verified',
-            `${retrained.error.toPrecision(3)} of the way from retraining (1 without an edit), ${retrained.seconds.toFixed(1)} s, ${retrained.speedup.toFixed(1)} times the edit; gradient there ${power(retrained.gradient)}`,
+            `parameter error ${retrained.error.toPrecision(3)} (1 without an edit), gradient there ${power(retrained.gradient)}; ${retrained.seconds.toFixed(1)} s, ${retrained.speedup.toFixed(1)} times the edit`,
           ] as const,
         ];
   const facts = columns([

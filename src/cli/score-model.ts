@@ -14,7 +14,7 @@ import { streamOf } from '../models/clip/train-streams.ts';
 import type { StreamedLoss } from '../models/streamed.ts';
 import type { OptionValues } from './args.ts';
 import type { PART_OPTIONS } from './data-options.ts';
-import { openPairs } from './data-run.ts';
+import { type AskedPairs, openPairs } from './data-run.ts';
 import { type ReadyPairs, readyPairs } from './pairs.ts';
 import type { Progress } from './progress.ts';
 import { datasetHash, readRun, runFile } from './run-folder.ts';
@@ -46,6 +46,8 @@ export interface OpenedRun {
   readonly swept: StreamedLoss<Adapter, unknown>;
   /** A hash of what the model sees of the pairs. */
   contents(): Promise<string>;
+  /** Other pairs, read as the settings of the run say. */
+  read(data: string, part: OptionValues<typeof PART_OPTIONS>): Promise<Pick<AskedPairs, 'dataset' | 'dropped'>>;
   /**
    * The objective of other pairs, listed somewhere or at hand, without L2, in batches as large as those of training, which
    * are the same for every question to the run.
@@ -121,18 +123,20 @@ export async function openTrained(
     centre: centre ?? undefined,
   };
   const random = { many: partitions, stream: (i: number) => streamOf(seed, 'score-partition', i) };
+  const read: OpenedRun['read'] = (data, { split, format }) => {
+    const { templates, 'class-names': names, 'bad-images': bad } = settings;
+    const asked = { templates, 'class-names': names, 'bad-images': bad, limit: 0, seed: settings.seed };
+    return openPairs({ data, split, format, ...asked }, progress);
+  };
   return {
     ...{ settings, model, dataset, theta: state.theta, steps: state.step, loss },
     stationary: ((record.norms as Partial<FinalNorms> | undefined)?.stationarity ?? null) !== null,
     swept: partitions === 0 ? loss : { ...loss, partitions: drawn(sampler, dataset, size, random) },
     contents: () => trained.contents(),
-    evaluation: async (data, { split, format }) => {
-      const { templates, 'class-names': names, 'bad-images': bad } = settings;
-      const asked = { templates, 'class-names': names, 'bad-images': bad, limit: 0, seed: settings.seed };
+    read,
+    evaluation: async (data, part) => {
       const { dataset: other, dropped } =
-        typeof data === 'string'
-          ? await openPairs({ data, split, format, ...asked }, progress)
-          : { dataset: data, dropped: [] };
+        typeof data === 'string' ? await read(data, part) : { dataset: data, dropped: [] };
       if (other.rows.length < 2) throw new EcifError(`${other.source}: one pair; a contrastive loss needs two or more`);
       const { task: evaluated, ready } = await taskOf(other, 'frozen-validation');
       const { still, plain } = evaluated;
