@@ -28,7 +28,7 @@ const COMBINED: readonly SignalName[] = ['fit', 'score', 'left-out'];
 
 const ABOUT: Readonly<Record<SignalName | 'combined', string>> = {
   combined: 'fit, influence on the validation pairs and the cosine left out of training, weighed by how each separates',
-  fit: '−(contrastive loss of the pair among all pairs)',
+  fit: 'log(1 + contrastive loss of the pair among all pairs)',
   score: 'predicted change of the validation loss if the pair is removed',
   'left-out': 'predicted cosine of the pair if it had not been trained on',
   clipscore: 'cosine of picture and caption',

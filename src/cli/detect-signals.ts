@@ -121,7 +121,8 @@ export async function lookAtPairs(
 
 /** A signal of a pair, high for one that fits; null where it was not asked for. */
 export function signalOf(name: SignalName, { score, self, fit, clipscore }: PairScores): number | null {
-  if (name === 'fit') return fit;
+  // The logarithm makes both kinds of pairs nearly normal, which the cut-off takes them for; their order stays.
+  if (name === 'fit') return -Math.log1p(-fit);
   if (name === 'clipscore') return clipscore;
   if (name === 'score') return score;
   // A pair that the model had to be bent for fits worse once it is gone: its cosine if it had not been trained on.
