@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Flat } from '../src/autodiff/flat.ts';
 import { withDefaults } from '../src/cli/args.ts';
+import { solverAt } from '../src/cli/open-solver.ts';
 import type { Progress } from '../src/cli/progress.ts';
 import { SOLVER_OPTIONS, type SolverSettings } from '../src/cli/score-options.ts';
 import { solveAll, type Solutions } from '../src/cli/score-solve.ts';
@@ -102,12 +103,9 @@ describe('solves of several targets', () => {
     expect(one.history).toEqual(whole.history.slice(0, 1));
   });
 
-  it('take what another process has solved, and warn where rounding leaves too few digits', async () => {
+  it('take what another process has solved', async () => {
     const folder = temporaryFolder();
-    const lines: string[] = [];
-    const told = { ...quiet, line: (text: string) => void lines.push(text) };
-    const { warning, about } = await solve(folder, vectors, { solver: 'diagonal' }, told);
-    expect([warning, about.method, lines]).toEqual([null, 'diagonal', []]);
+    expect((await solve(folder, vectors, { solver: 'diagonal' })).about.method).toBe('diagonal');
     const other = temporaryFolder();
     mkdirSync(join(other, 'question'));
     const [from, to] = [folder, other].map((at) => join(at, 'question', 'auto-1.safetensors'));
@@ -116,5 +114,35 @@ describe('solves of several targets', () => {
     const ones = await Promise.all(found.solved.map((x) => flat.toVector(x)));
     expect(ones[1]).toEqual(await flat.toVector((await solve(folder, vectors, { solver: 'diagonal' })).solved[1]));
     expect(gapOf(ones[0], await flat.toVector(vectors[0]))).not.toBe(0);
+  });
+
+  it('warn where rounding leaves too few digits, also when they are read again', async () => {
+    const plain = { ...loss, l2: 0 };
+    const { size, matrix } = await denseCurvature({ loss: plain, theta });
+    const { values } = ecif.symmetricEigen(matrix, size);
+    // Eight pairs leave directions without curvature, where the condition number is the largest value over the damping.
+    const damping = (values[size - 1] * 2 ** -53) / 0.05;
+    const [folder, lines]: [string, string[]] = [temporaryFolder(), []];
+    const told = { ...quiet, line: (text: string) => void lines.push(text) };
+    const doubtful = (): Promise<Solutions> => {
+      const place = { settings: settings({ solver: 'dense', damping }), folder, signature: 'question' };
+      return solveAll(plain, theta, vectors.slice(0, 1), place, told);
+    };
+    const { warning } = await doubtful();
+    expect(warning).toMatch(/^dense: condition number \d\.\de\+14 at damping .*, rounding may change the solution/);
+    expect(lines).toEqual([warning]);
+    expect((await doubtful()).warning).toBe(warning);
+    expect((await solve(temporaryFolder(), vectors, { solver: 'dense' }, told)).warning).toBeNull();
+  });
+
+  it('by a dense matrix are refused where it is too large, before any product', async () => {
+    const large = { w: ecif.zeros(flat.device, [5000]) };
+    const never = { ...loss, batch: () => Promise.reject(new Error('a batch was asked for')) };
+    await expect(solverAt(never, large, settings({ solver: 'dense' }), quiet)).rejects.toThrow(
+      '5000 parameters, at most 4096',
+    );
+    await expect(ecif.lograOf(loss, theta, { size: 4, most: 10 })).rejects.toThrow(
+      /logra: \d+ dimensions at size 4, at most 10/,
+    );
   });
 });

@@ -8,6 +8,7 @@ import { DETECT_OPTIONS } from './detect-options.ts';
 import { runDetection } from './detect-run.ts';
 import { withDevice } from './devices.ts';
 import { columns, percent, table } from './format.ts';
+import { requireSolverUse } from './score-options.ts';
 
 const WRONG: Readonly<Record<ExplainedPair['wrong'], (pair: ExplainedPair) => string>> = {
   caption: ({ otherCaption }) => `caption; "${oneLine(otherCaption.caption.slice(0, 40))}" fits its picture`,
@@ -63,10 +64,12 @@ export const detect = defineCommand({
   example: 'ecif detect run --validation held-out.csv',
   options: DETECT_OPTIONS,
   operands: { label: 'RUN', help: 'folder of a finished ecif train', least: 1, most: 1 },
-  run: (values, { device: kind, operands: [folder], progress }) =>
-    withDevice(kind, async (device) => {
+  run: (values, { device: kind, operands: [folder], given, progress }) => {
+    requireSolverUse(values, given);
+    return withDevice(kind, async (device) => {
       progress.line(`device: ${device.name}; ${device.reason}`);
       const json = await runDetection(folder, values, device, progress);
       return { json, text: describe(folder, json), ok: true };
-    }),
+    });
+  },
 });

@@ -38,13 +38,11 @@ export interface Opened {
 interface Interruptible {
   readonly resume: CgSolverState<Adapter> | undefined;
   onState(state: CgSolverState<Adapter>): Promise<void>;
-  /** The preconditioner of all solves, made when the first one wants it. */
-  preconditioner(): Promise<RecordedSolver<Adapter>>;
   readonly products: NonNullable<ProductOptions['products']>;
 }
 
 /** The preconditioner that the settings name; it keeps what it needs until it is disposed. */
-export async function openPreconditioner(
+async function openPreconditioner(
   loss: Loss,
   theta: Adapter,
   settings: SolverSettings,
@@ -90,7 +88,7 @@ export async function openSolver(
   loss: Loss,
   theta: Adapter,
   settings: SolverSettings,
-  { resume, onState, preconditioner: shared, products }: Interruptible,
+  { resume, onState, products }: Interruptible,
   progress: Progress,
 ): Promise<Opened> {
   const { damping, seed, rank, init, tolerance, 'max-iterations': maxIterations } = settings;
@@ -140,10 +138,12 @@ export async function openSolver(
       return decomposed(lograOf(loss, theta, { size: rank, seed, curvature: kind, init, most: DENSE_MOST, onProduct }));
     case 'cg': {
       const { curvature, preconditioner: which } = settings;
-      const preconditioner = which === 'none' ? {} : { preconditioner: await shared() };
+      const made = which === 'none' ? null : await openPreconditioner(loss, theta, settings);
+      const preconditioner = made === null ? {} : { preconditioner: made };
       return {
         solver: cgSolver(loss, theta, { ...iterative, curvature, ...preconditioner, products, resume, onState }),
         ...PLAIN,
+        close: () => made?.dispose(),
       };
     }
   }
@@ -156,13 +156,7 @@ export async function solverAt(
   settings: SolverSettings,
   progress: Progress,
 ): Promise<RecordedSolver<Adapter>> {
-  let preconditioner: RecordedSolver<Adapter> | null = null;
-  const once: Interruptible = {
-    resume: undefined,
-    onState: () => Promise.resolve(),
-    products: 'auto',
-    preconditioner: async () => (preconditioner ??= await openPreconditioner(loss, theta, settings)),
-  };
+  const once: Interruptible = { resume: undefined, onState: () => Promise.resolve(), products: 'auto' };
   const { solver, warning, close } = await openSolver(loss, theta, settings, once, progress);
   if (warning !== null) progress.line(warning);
   return {
@@ -174,7 +168,6 @@ export async function solverAt(
     dispose: () => {
       solver.dispose();
       close();
-      preconditioner?.dispose();
     },
   };
 }

@@ -109,7 +109,7 @@ export async function openTrained(
   const closers: (() => void)[] = [];
   const taskOf = async (pairs: Dataset, name: string) => {
     const ready = await readyPairs(model, pairs, cache * 2 ** 20);
-    const task = await model.task(ready, `${folder}/${name}.tmp`, progress);
+    const task = await model.task(ready, `${folder}/${name}-${process.pid}.tmp`, progress);
     closers.push(() => task.close());
     return { task, ready };
   };

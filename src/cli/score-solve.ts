@@ -2,171 +2,16 @@
 
 import { join } from 'node:path';
 import { disposeTree } from '../autodiff/tensor.ts';
-import {
-  type CgSolverState,
-  cgSolver,
-  conditioningAt,
-  denseOf,
-  diagonalOf,
-  ekfacOf,
-  identityOf,
-  jointOf,
-  kfacOf,
-  lanczosOf,
-  lissaSolver,
-  lograOf,
-  minresSolver,
-  type ProductOptions,
-  type RecordedSolver,
-  type SolveRecord,
-  type SolverRecord,
-} from '../ecif/curvature/index.ts';
+import type { CgSolverState, RecordedSolver, SolveRecord, SolverRecord } from '../ecif/curvature/index.ts';
 import { NegativeCurvatureError } from '../linalg/errors.ts';
 import type { Adapter } from '../models/clip/lora.ts';
 import type { StreamedLoss } from '../models/streamed.ts';
 import { type KeptSolutions, keptSolutions, type Refusal, type SolveNote } from './kept-solutions.ts';
+import { type Opened, openSolver } from './open-solver.ts';
 import type { Progress } from './progress.ts';
 import type { SolverSettings } from './score-options.ts';
 
 type Loss = StreamedLoss<Adapter, unknown>;
-
-/** A solver, and the decomposition to be given back with it. */
-interface Opened {
-  readonly solver: RecordedSolver<Adapter>;
-  /** What is doubtful about it. */
-  readonly warning: string | null;
-  close(): void;
-}
-
-/** How a solve by conjugate gradients goes on, and is kept. */
-interface Interruptible {
-  readonly resume: CgSolverState<Adapter> | undefined;
-  onState(state: CgSolverState<Adapter>): Promise<void>;
-  readonly products: NonNullable<ProductOptions['products']>;
-}
-
-/** The preconditioner that the settings name; it keeps what it needs until it is disposed. */
-async function openPreconditioner(
-  loss: Loss,
-  theta: Adapter,
-  settings: SolverSettings,
-): Promise<RecordedSolver<Adapter>> {
-  const { damping, seed } = settings;
-  if (settings.preconditioner === 'joint') {
-    const curvature = settings.curvature === 'auto' ? 'hessian' : settings.curvature;
-    return jointOf(loss, theta, { damping, seed, curvature });
-  }
-  const ekfac = await ekfacOf(loss, theta, { seed });
-  return { ...ekfac.solver(damping), dispose: () => ekfac.dispose() };
-}
-
-/** Iterations before the time that is left is guessed. */
-const GUESSED_AFTER = 5;
-
-/** Words for the time that a solve will take if its residual goes on falling as it did, from its first iteration. */
-function timeLeft(tolerance: number): (iteration: number, residual: number) => string {
-  let first: { iteration: number; residual: number; at: number } | null = null;
-  return (iteration, residual) => {
-    const at = performance.now();
-    if (first === null || iteration <= first.iteration) first = { iteration, residual, at };
-    const gained = Math.log(first.residual / residual);
-    if (iteration - first.iteration < GUESSED_AFTER || !(gained > 0)) return '';
-    const seconds = ((at - first.at) / 1000 / gained) * Math.max(0, Math.log(residual / tolerance));
-    return `  about ${Math.ceil(seconds)} s left`;
-  };
-}
-
-/** Of a solver that keeps nothing and has nothing to warn of. */
-const PLAIN = { warning: null, close: () => undefined };
-
-/** The solver that the settings name. */
-async function openSolver(
-  loss: Loss,
-  theta: Adapter,
-  settings: SolverSettings,
-  { resume, onState, products }: Interruptible,
-  progress: Progress,
-): Promise<Opened> {
-  const { damping, seed, rank, tolerance, 'max-iterations': maxIterations } = settings;
-  const left = timeLeft(tolerance);
-  const kind = settings.curvature === 'auto' ? 'gauss-newton' : settings.curvature;
-  const iterative = {
-    ...{ damping, tolerance, maxIterations },
-    onIteration: (i: number, residual: number) =>
-      progress.status(`${settings.solver} ${i}  residual ${residual.toExponential(2)}${left(i, residual)}`),
-  };
-  const decomposed = async (made: ReturnType<typeof denseOf<Adapter, unknown>>): Promise<Opened> => {
-    const decomposition = await made;
-    const solver = decomposition.solver(damping);
-    const warning = conditioningAt(decomposition, damping)?.message ?? null;
-    return { solver, warning, close: () => decomposition.dispose() };
-  };
-  switch (settings.solver) {
-    case 'minres':
-      return {
-        solver: minresSolver(loss, theta, {
-          ...iterative,
-          ...(settings.curvature === 'auto' ? {} : { curvature: kind }),
-        }),
-        ...PLAIN,
-      };
-    case 'lissa': {
-      const solver = await lissaSolver(loss, theta, { ...iterative, curvature: kind, seed });
-      return { solver, ...PLAIN };
-    }
-    case 'dense':
-      return decomposed(denseOf(loss, theta, { curvature: kind }));
-    case 'ekfac':
-      return decomposed(ekfacOf(loss, theta, { seed }));
-    case 'kfac':
-      return decomposed(kfacOf(loss, theta, { seed }));
-    case 'diagonal':
-      return decomposed(diagonalOf(loss, theta, { seed }));
-    case 'identity':
-      return decomposed(identityOf(loss, theta));
-    case 'lanczos':
-      return decomposed(lanczosOf(loss, theta, { rank, seed, curvature: kind }));
-    case 'logra':
-      return decomposed(lograOf(loss, theta, { size: rank, seed, curvature: kind }));
-    case 'cg': {
-      const { curvature, preconditioner: which } = settings;
-      const made = which === 'none' ? null : await openPreconditioner(loss, theta, settings);
-      const preconditioner = made === null ? {} : { preconditioner: made };
-      return {
-        solver: cgSolver(loss, theta, { ...iterative, curvature, ...preconditioner, products, resume, onState }),
-        ...PLAIN,
-        close: () => made?.dispose(),
-      };
-    }
-  }
-}
-
-/** A solver for solves that are not kept. */
-export async function solverAt(
-  loss: Loss,
-  theta: Adapter,
-  settings: SolverSettings,
-  progress: Progress,
-): Promise<RecordedSolver<Adapter>> {
-  const once: Interruptible = {
-    resume: undefined,
-    onState: () => Promise.resolve(),
-    products: 'auto',
-  };
-  const { solver, warning, close } = await openSolver(loss, theta, settings, once, progress);
-  if (warning !== null) progress.line(warning);
-  return {
-    get about() {
-      return solver.about;
-    },
-    ...(solver.accuracy === undefined ? {} : { accuracy: solver.accuracy }),
-    solve: (b) => solver.solve(b),
-    dispose: () => {
-      solver.dispose();
-      close();
-    },
-  };
-}
 
 /** Solutions, and how they were found. */
 export interface Solutions {
@@ -274,7 +119,7 @@ export async function solveAll(
 ): Promise<Solutions> {
   const kept = keptSolutions(join(folder, signature), theta);
   const solving = { loss, theta, right, kept, progress };
-  if (settings.solver !== 'cg' || settings.curvature !== 'auto') return await solveWith(solving, settings);
+  if (settings.solver !== 'cg' || settings.curvature !== 'auto') return solveWith(solving, settings);
   const exact = kept.refused() === null ? await tryHessian(solving, settings) : null;
   if (exact !== null) return exact;
   const refusal = kept.refused() as Refusal;

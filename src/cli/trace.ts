@@ -7,6 +7,7 @@ import { withDevice } from './devices.ts';
 import { percent, table } from './format.ts';
 import { TRACE_OPTIONS, type TraceSettings } from './trace-options.ts';
 import { runTrace } from './trace-run.ts';
+import { requireSolverUse } from './score-options.ts';
 
 /** Queries, and sources on either side, that are printed at most; the file has all. */
 const [QUERIES, SOURCES] = [5, 5];
@@ -59,13 +60,15 @@ export const trace = defineCommand({
   example: 'ecif trace run --queries held-out.csv --most 5',
   options: TRACE_OPTIONS,
   operands: { label: 'RUN', help: 'folder of a finished ecif train', least: 1, most: 1 },
-  run: (values, { device: kind, operands: [folder], progress }) =>
-    withDevice(kind, async (device) => {
+  run: (values, { device: kind, operands: [folder], given, progress }) => {
+    requireSolverUse(values, given);
+    return withDevice(kind, async (device) => {
       progress.line(`device: ${device.name}; ${device.reason}`);
       const settings = Object.fromEntries(
         (Object.keys(TRACE_OPTIONS) as (keyof TraceSettings)[]).map((name) => [name, values[name]]),
       ) as unknown as TraceSettings;
       const json = await runTrace(folder, settings, device, progress);
       return { json, text: describe(settings.out ?? `${folder}/trace.json`, json), ok: true };
-    }),
+    });
+  },
 });

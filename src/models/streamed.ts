@@ -14,7 +14,10 @@ export interface StreamedLoss<T, B> {
   readonly model: Model<T, B>;
   /** Rows of the batches of every partition. */
   readonly partitions: readonly (readonly Uint32Array[])[];
-  /** Pairs on the device; given back after use. */
+  /**
+   * Pairs of any rows on the device; given back after use. Rows are asked for as they lie in a batch, and where batches are
+   * laid together those of several batches, one after the other: what is made must follow from the rows alone.
+   */
   batch(rows: Uint32Array): Promise<B>;
   /** δ ≥ 0 */
   readonly l2: number;

@@ -45,7 +45,8 @@ export interface IterativeOptions {
 export interface CgSolverOptions<T> extends IterativeOptions, ProductOptions {
   /**
    * `auto` begins with the Hessian and changes to Gauss-Newton for good where it meets a direction of curvature ≤ 0;
-   * `hessian` throws there. `auto` unless told.
+   * `hessian` throws there. `auto` unless told. Solutions that were given before the change are of the Hessian, as
+   * `history` says of each; where all are to be of one curvature, solve with `hessian`, and again with the other if it throws.
    */
   readonly curvature?: CurvatureKind | 'auto';
   /** Any solver that stands in for the inverse; it stays the caller's. */
