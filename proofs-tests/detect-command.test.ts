@@ -56,7 +56,7 @@ afterAll(() => rmSync(home, { recursive: true, force: true }));
 
 describe('without validation pairs', () => {
   it('ranks swapped pairs high, by its own count and by that of every couple', async () => {
-    const record = await detect();
+    const record = await detect({ by: 'combined' });
     const rows = rowsOf('detect.csv');
     expect(rows).toHaveLength(COUNT);
     expect(record.truth?.swapped).toBe(COUNT / 5);

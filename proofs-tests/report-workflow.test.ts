@@ -104,8 +104,6 @@ describe('the page of a run', async () => {
       'ecif detect detect.json',
       'ecif trace trace.json',
       'ecif remove removals/*/removal.json',
-      'ecif demo curves.json',
-      'ecif demo predicted.json',
     ]);
     expect(bare).not.toMatch(/<section id="(?:suspects|batch|detection|trace|removals|figures|influence)"/);
     for (const part of ['log', 'scores', 'detect', 'trace', 'curves', 'predicted'] as const) {

@@ -15,15 +15,15 @@ export const DETECT_OPTIONS = {
   by: {
     kind: 'choice',
     choices: ['combined', ...SIGNALS],
-    default: 'combined',
-    help: 'what pairs are ranked by: one signal, or those that are there together',
+    default: 'fit',
+    help: 'what pairs are ranked by: one signal, or fit, score and left-out together, as far as they are there',
   },
   probes: {
     kind: 'number',
     whole: true,
     least: 0,
     default: 0,
-    help: 'random probes for self-influence, 5 or more; 0: none with --validation, 16 without',
+    help: 'random probes for self-influence, 5 or more; 0: none, or 16 where --by needs them',
   },
   candidates: {
     kind: 'number',

@@ -1,10 +1,6 @@
 // One detection: from a trained run to its pairs ranked by suspicion, with a cut-off, explanations and, where the truth is known, measures.
 
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { EcifError } from '../array/errors.ts';
-import { parseCsv } from '../data/csv.ts';
-import type { Dataset } from '../data/dataset.ts';
 import { csvLine } from '../data/score-text.ts';
 import type { Device } from '../device/open.ts';
 import { cosineOf } from '../ecif/baselines/embeddings.ts';
@@ -17,10 +13,10 @@ import type { Counterfactual, DetectionMeasures, DetectRecord, ExplainedPair } f
 import { UsageError } from './args.ts';
 import { type DetectSettings, type SignalName, SIGNALS } from './detect-options.ts';
 import { type Known, lookAtPairs, scoreInfluences, signalOf } from './detect-signals.ts';
-import { readText, writeText } from './files.ts';
+import { writeText } from './files.ts';
 import type { Progress } from './progress.ts';
-import { runFile } from './run-folder.ts';
 import { type OpenedRun, openTrained } from './score-model.ts';
+import { readTruth } from './truth.ts';
 import { ownVersion } from './versions.ts';
 
 /** Signals that count together, where they are there. */
@@ -44,29 +40,6 @@ function signal(name: SignalName, { pairs }: Known): Signal | null {
 /** The signals that are there. */
 const signalsOf = (known: Known): Signal[] =>
   SIGNALS.map((name) => signal(name, known)).filter((one): one is Signal => one !== null);
-
-/** Which pairs are known to be swapped, by row; null without a record. */
-function truthOf(folder: string, { truth }: DetectSettings, { rows, source }: Dataset): boolean[] | null {
-  const path = truth ?? runFile(folder, 'truth');
-  if (truth === undefined && !existsSync(path)) return null;
-  const [head, ...records] = parseCsv(path, readText(path), ',');
-  const [id, swapped] = ['id', 'swapped'].map((name) => head?.fields.indexOf(name) ?? -1);
-  if (id < 0 || swapped < 0) throw new EcifError(`${path}: no columns id and swapped; name them in the first line`);
-  const known = new Map(
-    records.map(({ line, fields }) => {
-      const found = fields[swapped];
-      if (found !== 'yes' && found !== 'no')
-        throw new EcifError(`${path}: line ${line}: swapped: found ${JSON.stringify(found)}; give yes or no`);
-      return [fields[id], found === 'yes'];
-    }),
-  );
-  return rows.map((row) => {
-    const found = known.get(row.id);
-    if (found === undefined)
-      throw new EcifError(`${path}: no pair ${JSON.stringify(row.id)} of ${source}; list every pair`);
-    return found;
-  });
-}
 
 /** Points of a curve at most. */
 const MOST_POINTS = 200;
@@ -219,7 +192,7 @@ export async function runDetection(
     settings.validation === undefined ? null : await scoreInfluences(folder, settings, device, progress);
   const run = await openTrained(folder, device, { ...settings, partitions: 0 }, progress);
   try {
-    const bad = truthOf(folder, settings, run.dataset);
+    const bad = readTruth(folder, settings.truth, run.dataset);
     const known = await lookAtPairs(run, influences, settings, progress);
     const ranking = rank(known, settings.by);
     const chosen: Signal = { name: ranking.name, values: ranking.suspicion.map((x) => -x) };

@@ -23,8 +23,11 @@ type Influences = Pick<PairScores, 'score' | 'positive' | 'negative' | 't2i' | '
 
 const NONE: Influences = { score: null, positive: null, negative: null, t2i: null, i2t: null, self: null };
 
-/** Probes for self-influence without validation pairs, unless told. */
+/** Probes for self-influence where it is needed, unless told, and what needs it. */
 const PROBES = 16;
+const NEED_SELF: ReadonlySet<DetectSettings['by']> = new Set(['combined', 'left-out', 'self']);
+
+const probesOf = ({ probes, by }: DetectSettings): number => (probes === 0 && NEED_SELF.has(by) ? PROBES : probes);
 
 /**
  * Influences on the validation pairs, by `ecif score` into `RUN/scores.parquet`, which goes on where an earlier one was.
@@ -36,7 +39,8 @@ export async function scoreInfluences(
   device: Device,
   progress: Progress,
 ): Promise<Map<string, Influences>> {
-  const { validation, split, format, probes, seed, 'cache-mb': cache } = settings;
+  const { validation, split, format, seed, 'cache-mb': cache } = settings;
+  const probes = probesOf(settings);
   const asked = { ...solverSettings(settings), validation, split, format, probes, seed, 'cache-mb': cache };
   const { out } = await runScoring(
     folder,
@@ -59,8 +63,7 @@ async function selfInfluences(
   progress: Progress,
 ): Promise<Float64Array> {
   const [flat, rng] = [new Flat(theta), createRng(settings.seed)];
-  const count = settings.probes === 0 ? PROBES : settings.probes;
-  const probes = Array.from({ length: count }, () => flat.normal(rng));
+  const probes = Array.from({ length: probesOf(settings) }, () => flat.normal(rng));
   const solver = await solverAt(loss, theta, solverSettings({ ...settings, solver: 'ekfac' }), progress);
   const solved = [];
   for (const probe of probes) solved.push(await solver.solve(probe));
@@ -108,7 +111,7 @@ export async function lookAtPairs(
   const [embedded, scale] = [await embedRows({ loss, theta, count }), await scaleOf(run)];
   const candidates = candidatesOf(count, { most: settings.candidates, seed: settings.seed });
   const losses = lossesAmongAll(embedded, scale, candidates);
-  const self = influences === null ? await selfInfluences(run, settings, progress) : null;
+  const self = influences === null && probesOf(settings) > 0 ? await selfInfluences(run, settings, progress) : null;
   const pairs = dataset.rows.map(({ id }, row) => ({
     ...NONE,
     ...(self === null ? {} : { self: self[row] }),

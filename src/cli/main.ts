@@ -81,7 +81,7 @@ async function run(words: readonly string[]): Promise<number> {
   const { device, json, verbose } = values as Pick<Context, 'device' | 'json' | 'verbose'>;
   const given = new Set(Object.keys(parsed.values));
   const context = { device, json, verbose, given, operands: parsed.operands, progress: progressOn(process.stderr) };
-  const outcome = await command.run(values, context);
+  const outcome = await command.run(withDefaults(parsed.values, command.options), context);
   print(json ? safeJson(outcome.json, 2) : outcome.text);
   return outcome.ok ? 0 : 1;
 }

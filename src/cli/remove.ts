@@ -7,7 +7,7 @@ import { defineCommand, type Outcome } from './command.ts';
 import { withDevice } from './devices.ts';
 import { editName, undoEdit } from './edits.ts';
 import { columns, percent, table } from './format.ts';
-import { REMOVE_OPTIONS, type RemoveSettings } from './remove-options.ts';
+import { REMOVE_OPTIONS } from './remove-options.ts';
 import { runRemoval, type WrittenEdit } from './remove-run.ts';
 import { requireSolverUse } from './score-options.ts';
 
@@ -86,11 +86,8 @@ export const remove = defineCommand({
     requireSolverUse(values, given);
     return withDevice(kind, async (device) => {
       progress.line(`device: ${device.name}; ${device.reason}`);
-      const settings = Object.fromEntries(
-        (Object.keys(REMOVE_OPTIONS) as (keyof RemoveSettings)[]).map((name) => [name, values[name]]),
-      ) as unknown as RemoveSettings;
-      const edit = await runRemoval(folder, settings, device, progress);
-      const text = describe(folder, edit, !settings['dry-run']);
+      const edit = await runRemoval(folder, values, device, progress);
+      const text = describe(folder, edit, !values['dry-run']);
       return { json: { dir: edit.dir, ...edit.record }, text, ok: true };
     });
   },

@@ -8,12 +8,15 @@ import type { Findings, LoggedStep, NamedRemoval, Options } from '../report/find
 import { bad } from '../models/clip/formats/fields.ts';
 import type { OptionSpecs } from './args.ts';
 import { UsageError } from './args.ts';
+import { DETECT_OPTIONS } from './detect-options.ts';
 import { readText } from './files.ts';
+import { REMOVE_OPTIONS } from './remove-options.ts';
 import type { Check } from './report-fields.ts';
 import { detectRecord, loggedStep, predictedActual, removalCurves } from './report-records.ts';
 import { removalRecord, scored, traceRecord, trainedRun } from './report-records.ts';
 import { runFile } from './run-folder.ts';
 import { SCORE_OPTIONS } from './score-options.ts';
+import { TRACE_OPTIONS } from './trace-options.ts';
 import { TRAIN_OPTIONS } from './train-options.ts';
 
 /** Removals and steps of training that are read at most. */
@@ -63,7 +66,10 @@ function removalsOf(folder: string): NamedRemoval[] {
 }
 
 /** Options by command, to leave out of a command line what is so anyway. */
-const SPECS: Readonly<Record<string, OptionSpecs>> = { train: TRAIN_OPTIONS, score: SCORE_OPTIONS };
+const SPECS: Readonly<Record<string, OptionSpecs>> = {
+  ...{ train: TRAIN_OPTIONS, score: SCORE_OPTIONS, detect: DETECT_OPTIONS },
+  ...{ trace: TRACE_OPTIONS, remove: REMOVE_OPTIONS },
+};
 
 /** Options that are operands on the command line. */
 const OPERANDS = ['data', 'run'];

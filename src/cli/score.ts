@@ -5,7 +5,7 @@ import { defineCommand } from './command.ts';
 import { withDevice } from './devices.ts';
 import { bytes, columns, table } from './format.ts';
 import type { EndPair } from './score-ends.ts';
-import { requireSolverUse, SCORE_OPTIONS, type ScoreSettings } from './score-options.ts';
+import { requireSolverUse, SCORE_OPTIONS } from './score-options.ts';
 import { runScoring, type ScoreRecord } from './score-run.ts';
 
 /** How the solves went, in a few words. */
@@ -96,10 +96,7 @@ export const score = defineCommand({
     requireSolverUse(values, given);
     return withDevice(kind, async (device) => {
       progress.line(`device: ${device.name}; ${device.reason}`);
-      const settings = Object.fromEntries(
-        (Object.keys(SCORE_OPTIONS) as (keyof ScoreSettings)[]).map((name) => [name, values[name]]),
-      ) as unknown as ScoreSettings;
-      const json = await runScoring(folder, settings, device, progress);
+      const json = await runScoring(folder, values, device, progress);
       return { json, text: describe(json), ok: true };
     });
   },

@@ -25,6 +25,7 @@ import { solveAll } from './score-solve.ts';
 import { signatureOf } from './signature.ts';
 import type { TraceSettings } from './trace-options.ts';
 import { chooseQueries, querySet, type QuerySet } from './trace-queries.ts';
+import { readTruth } from './truth.ts';
 import { ownVersion } from './versions.ts';
 
 /** A trace that is under way. */
@@ -34,6 +35,8 @@ interface Tracing {
   readonly run: OpenedRun;
   readonly set: QuerySet;
   readonly evaluation: EvaluationPairs;
+  /** Which training pairs are known to be swapped; null where nothing is known. */
+  readonly truth: readonly boolean[] | null;
   readonly device: Device;
   readonly progress: Progress;
 }
@@ -118,9 +121,9 @@ async function removalOf(
 }
 
 /** A source as people know it. */
-function sourceOf({ dataset: { rows } }: OpenedRun, { row, score, relative }: Source): TracedSource {
-  const { id, caption, label } = rows[row];
-  return { id, caption, relative, score, label, swapped: null };
+function sourceOf({ run: { dataset }, truth }: Tracing, { row, score, relative }: Source): TracedSource {
+  const { id, caption, label } = dataset.rows[row];
+  return { id, caption, relative, score, label, swapped: truth?.[row] ?? null };
 }
 
 /** Traces the chosen queries: a solve each, one sweep for all, and an edit each. */
@@ -150,8 +153,8 @@ async function traceChosen(
       traced.push({
         ...{ id, caption, label, loss: answer.loss, mistaken: answer.mistaken },
         predictions: predictionsOf(tracing, answer, truth),
-        against: ranked.against.map((source) => sourceOf(run, source)),
-        for: ranked.for.map((source) => sourceOf(run, source)),
+        against: ranked.against.map((source) => sourceOf(tracing, source)),
+        for: ranked.for.map((source) => sourceOf(tracing, source)),
         removal: await removalOf(tracing, one, edited, solvers),
       });
       if (settings.rung !== 'none') tell(i + 1, answers.length);
@@ -188,7 +191,8 @@ export async function runTrace(
     progress.status(`asking about ${set.questions.length} pictures, ${set.candidates.length} candidates`);
     const answers = await answersOf({ ...base, questions: set.questions }, run.theta);
     const chosen = chooseQueries(queries, answers, settings);
-    const tracing = { folder, settings, run, set, evaluation, device, progress };
+    const truth = readTruth(folder, undefined, run.dataset);
+    const tracing = { folder, settings, run, set, evaluation, truth, device, progress };
     const record: TraceRecord = {
       ...{ command: 'trace', options: { ...settings, run: folder }, device: device.name, version: ownVersion() },
       queries: chosen.length === 0 ? [] : await traceChosen(tracing, base, chosen),

@@ -5,7 +5,7 @@ import type { TracedQuery, TracedSource, TraceRecord } from '../report/records.t
 import { defineCommand } from './command.ts';
 import { withDevice } from './devices.ts';
 import { percent, table } from './format.ts';
-import { TRACE_OPTIONS, type TraceSettings } from './trace-options.ts';
+import { TRACE_OPTIONS } from './trace-options.ts';
 import { runTrace } from './trace-run.ts';
 import { requireSolverUse } from './score-options.ts';
 
@@ -64,11 +64,8 @@ export const trace = defineCommand({
     requireSolverUse(values, given);
     return withDevice(kind, async (device) => {
       progress.line(`device: ${device.name}; ${device.reason}`);
-      const settings = Object.fromEntries(
-        (Object.keys(TRACE_OPTIONS) as (keyof TraceSettings)[]).map((name) => [name, values[name]]),
-      ) as unknown as TraceSettings;
-      const json = await runTrace(folder, settings, device, progress);
-      return { json, text: describe(settings.out ?? `${folder}/trace.json`, json), ok: true };
+      const json = await runTrace(folder, values, device, progress);
+      return { json, text: describe(values.out ?? `${folder}/trace.json`, json), ok: true };
     });
   },
 });

@@ -13,10 +13,6 @@ import { describeStationarity, type FinalNorms } from './train-end.ts';
 import { requireConsistent, requireOfUse, settingsOfRun, TRAIN_OPTIONS, type TrainSettings } from './train-options.ts';
 import { runTraining } from './train-run.ts';
 
-/** The options of this command among all values. */
-const ownOptions = (values: Readonly<Record<string, unknown>>, data: string): TrainSettings =>
-  ({ ...Object.fromEntries(Object.keys(TRAIN_OPTIONS).map((name) => [name, values[name]])), data }) as TrainSettings;
-
 /** The settings of a run that is to go on; options that say otherwise are refused. */
 function resumed(given: TrainSettings, names: ReadonlySet<string>): TrainSettings {
   if (given.out === undefined) throw new UsageError('train: no run to resume; give --out DIR');
@@ -64,7 +60,7 @@ export const train = defineCommand({
   },
   run: (values, { device: kind, operands, given: names, progress }) =>
     withDevice(kind, async (device) => {
-      const given = ownOptions(values, operands[0] ?? '');
+      const given = { ...values, data: operands[0] ?? '' };
       const settings = given.resume ? resumed(given, names) : given;
       requireConsistent(settings);
       if (!given.resume) requireOfUse(settings, names);
