@@ -106,7 +106,7 @@ describe('the page of a run', async () => {
       'ecif remove removals/*/removal.json',
     ]);
     expect(bare).not.toMatch(/<section id="(?:suspects|batch|detection|trace|removals|figures|influence)"/);
-    for (const part of ['log', 'scores', 'detect', 'trace', 'curves', 'predicted'] as const) {
+    for (const part of ['log', 'scores', 'detect', 'trace'] as const) {
       expect(missingOf({ ...FINDINGS, [part]: null })).toHaveLength(1);
     }
   });
