@@ -19,7 +19,7 @@ import { quiet, trainHere } from './support/shapes.ts';
 const home = join(tmpdir(), `ecif-detect-${process.pid}`);
 const model = fileURLToPath(new URL('../models/small-clip', import.meta.url));
 const [run, device] = [join(home, 'run'), new CpuDevice()];
-const [COUNT, HELD] = [60, 12];
+const [COUNT, HELD] = [40, 12];
 
 const settings = (given: Partial<DetectSettings>): DetectSettings =>
   withDefaults({ probes: 6, top: 12, ...given }, DETECT_OPTIONS) as unknown as DetectSettings;
@@ -45,7 +45,7 @@ function byCouples(rows: readonly Record<string, string>[]): number {
 beforeAll(async () => {
   mkdirSync(home, { recursive: true });
   const concepts = readHeldOut(join(model, 'concepts.csv'));
-  const some = (count: number, first: number) => concepts.filter((_, i) => i % 22 === first).slice(0, count);
+  const some = (count: number, first: number) => concepts.filter((_, i) => i % 33 === first).slice(0, count);
   const data = await drawPairs(home, 'pairs.csv', some(COUNT, 0), [HELD_OUT]);
   await drawPairs(home, 'held.csv', some(HELD, 7), [HELD_OUT]);
   const lora = { rank: 1, alpha: 2, targets: 'v_proj', 'text-layers': 'last:1', 'vision-layers': 'last:1' };
