@@ -140,6 +140,7 @@ describe('a truth of one’s own', () => {
 describe('what cannot be', () => {
   it.each([
     [['detect', run, '--by', 'score', '--device', 'cpu'], /no score without --validation DATA/],
+    [['detect', run, '--probes', '3', '--device', 'cpu'], /3 are too few/],
     [['detect', join(home, 'nothing'), '--device', 'cpu'], /nothing/],
     [['detect', run, '--truth', join(home, 'none.csv'), '--device', 'cpu'], /none\.csv/],
     [['detect', run, '--bye', 'fit'], /--by/],

@@ -118,7 +118,7 @@ function batchOf(n: number): NonNullable<DetectRecord['batch']> {
 /** A detection with a batch of `n` pairs. */
 export const detectionOf = (n = 16): DetectRecord => ({
   ...madeBy('detect', 42.5),
-  ...{ pairs: 1200, method: 'blend', about: 'the mean rank of fit and task influence.' },
+  ...{ pairs: 1200, method: 'blend', about: 'the mean rank of fit and task influence' },
   cutoff: { suspicion: 1.75, flagged: 231, expectedPrecision: 0.873 },
   suspects: Array.from({ length: 30 }, (_, i) => explained(i + 1)),
   histogram: {

@@ -9,6 +9,7 @@ import { explainPair } from '../ecif/detect/explain.ts';
 import { mixtureOf } from '../ecif/detect/mixture.ts';
 import { auroc, averagePrecision, detectionCurve, inspect } from '../ecif/metrics/detection.ts';
 import { orderBy } from '../ecif/metrics/ranks.ts';
+import { requireProbes } from '../ecif/relative.ts';
 import type { Counterfactual, DetectionMeasures, DetectRecord, ExplainedPair } from '../report/records.ts';
 import { UsageError } from './args.ts';
 import { type DetectSettings, type SignalName, SIGNALS } from './detect-options.ts';
@@ -188,6 +189,7 @@ export async function runDetection(
   progress: Progress,
 ): Promise<DetectRecord> {
   const began = performance.now();
+  requireProbes(settings.probes);
   const influences =
     settings.validation === undefined ? null : await scoreInfluences(folder, settings, device, progress);
   const run = await openTrained(folder, device, { ...settings, partitions: 0 }, progress);

@@ -1,13 +1,12 @@
 // What is known of every pair of a run that may tell a mismatch: fit, cosine, influence on validation pairs and on itself.
 
-import { createRng } from '../array/rng.ts';
-import { Flat } from '../autodiff/flat.ts';
 import { disposeTree, scope } from '../autodiff/tensor.ts';
 import { SCORE_COLUMNS, scoreRow } from '../data/score-columns.ts';
 import { readTable } from '../data/score-reader.node.ts';
 import type { Device } from '../device/open.ts';
 import { cosineOf, embedRows, type UnitRows } from '../ecif/baselines/embeddings.ts';
 import { candidatesOf, lossesAmongAll } from '../ecif/detect/fit.ts';
+import { solvedProbes } from '../ecif/relative.ts';
 import { streamScores } from '../ecif/streamed-scores.ts';
 import type { PairScores } from '../report/records.ts';
 import { withDefaults } from './args.ts';
@@ -62,23 +61,17 @@ async function selfInfluences(
   settings: DetectSettings,
   progress: Progress,
 ): Promise<Float64Array> {
-  const [flat, rng] = [new Flat(theta), createRng(settings.seed)];
-  const probes = Array.from({ length: probesOf(settings) }, () => flat.normal(rng));
   const solver = await solverAt(loss, theta, solverSettings({ ...settings, solver: 'ekfac' }), progress);
-  const solved = [];
-  for (const probe of probes) solved.push(await solver.solve(probe));
+  const probes = await solvedProbes(theta, solver, { probes: probesOf(settings), seed: settings.seed });
   solver.dispose();
   const values = new Float64Array(dataset.rows.length);
   const one = { ...loss, partitions: loss.partitions.slice(0, 1) };
   const total = one.partitions[0].length;
-  for await (const { index, pairs } of streamScores(one, theta, {
-    targets: [],
-    probes: { exact: false, probes, solved },
-  })) {
+  for await (const { index, pairs } of streamScores(one, theta, { targets: [], probes })) {
     for (const { row, self } of pairs) values[row] = self?.value ?? 0;
     progress.status(`self-influence: batch ${index + 1} of ${total}`);
   }
-  disposeTree([probes, solved]);
+  disposeTree([probes.probes, probes.solved]);
   return values;
 }
 

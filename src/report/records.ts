@@ -16,7 +16,7 @@ export interface PairName {
   readonly caption: string;
 }
 
-/** The scores that suspicion is made of, or is judged beside. All high for a pair that fits. */
+/** The scores that suspicion is made of, or is judged beside. */
 export interface PairScores {
   /** Task influence with its parts; null without a validation set. */
   readonly score: number | null;
@@ -24,9 +24,9 @@ export interface PairScores {
   readonly negative: number | null;
   readonly t2i: number | null;
   readonly i2t: number | null;
-  /** −(what removing the pair would do to its own loss); null where it was not asked for. */
+  /** Predicted rise of the pair's own 1 − cos if it is removed; null where it was not asked for. */
   readonly self: number | null;
-  /** −(loss of the pair as anchor, in both directions). */
+  /** −(loss of the pair among all pairs, in both directions). */
   readonly fit: number;
   /** Cosine of picture and caption. */
   readonly clipscore: number;

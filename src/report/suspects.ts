@@ -94,7 +94,7 @@ const COLUMNS: readonly Column[] = [
   { name: 'Influence', sort: 'number', about: 'predicted change of the validation loss if the pair is removed' },
   { name: 'as positive', sort: 'number' },
   { name: 'as negative', sort: 'number' },
-  { name: 'Self-influence', sort: 'number', about: 'minus what removing the pair would do to its own loss' },
+  { name: 'Self-influence', sort: 'number', about: 'predicted rise of the pair’s own 1 − cos if it is removed' },
   { name: 'Truth', sort: 'text' },
 ];
 
@@ -125,7 +125,7 @@ export function suspectsSection({ suspects, about, method, cutoff }: DetectRecor
   const cut = suspects.length > LISTED ? `<p class="minor">The first ${LISTED} of ${suspects.length}.</p>` : '';
   return {
     ...head,
-    html: `<p class="intro">Suspicion is ${given(method, 60)}: ${given(about, 400)} ${counted(cutoff.flagged, 'pair')} at or above the
+    html: `<p class="intro">Suspicion is ${given(method, 60)}: ${given(about, 400)}. ${counted(cutoff.flagged, 'pair')} at or above the
 cut-off of ${formatNumber(cutoff.suspicion)}, of which ${formatPercent(cutoff.expectedPrecision)} are expected to be mismatched.${more}</p>
 <div class="cards">
 ${cards.map((pair) => card(pictures, pair)).join('\n')}
