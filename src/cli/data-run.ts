@@ -20,6 +20,13 @@ import type { TrainSettings } from './train-options.ts';
 export type PairSettings = ReadSettings &
   Partial<Pick<TrainSettings, 'shots' | 'noise' | 'noise-kind' | 'noise-labels' | 'without'>>;
 
+/** Other pairs than those of a run, read as its settings say. */
+export const otherPairs = (
+  { templates, 'class-names': names, 'bad-images': bad, seed }: ReadSettings,
+  data: string,
+  { split, format }: Pick<ReadSettings, 'split' | 'format'>,
+): PairSettings => ({ data, split, format, templates, 'class-names': names, 'bad-images': bad, limit: 0, seed });
+
 /** Pairs that settings ask for. */
 export interface AskedPairs {
   readonly dataset: Dataset;

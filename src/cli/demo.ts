@@ -5,7 +5,7 @@ import { readEmoji } from '../data/emoji.node.ts';
 import type { Retrieval } from '../models/retrieval.ts';
 import { defineCommand } from './command.ts';
 import { type DemoResult, type DemoSettings, runDemo, SETTINGS, SHUFFLES } from './demo-run.ts';
-import { withDevice } from './devices.ts';
+import { onDevice } from './devices.ts';
 import { bytes, columns, percent } from './format.ts';
 
 const LISTED = 5;
@@ -92,9 +92,9 @@ export const demo = defineCommand({
     },
     steps: { kind: 'number', whole: true, least: 1, most: 1_000_000, help: 'training steps (600 unless told)' },
   },
-  run: ({ seed, steps }, { device: kind, progress }) =>
-    withDevice(kind, async (device) => {
-      progress.line(`device: ${device.name}; ${device.reason}`);
+  run: ({ seed, steps }, context) =>
+    onDevice(context, async (device) => {
+      const { progress } = context;
       const base = SETTINGS[device.kind];
       const settings: DemoSettings = { ...base, steps: steps ?? base.steps };
       const pairs = await readEmoji(settings);

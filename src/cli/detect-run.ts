@@ -2,6 +2,7 @@
 
 import { join } from 'node:path';
 import { csvLine } from '../data/score-text.ts';
+import { disposeTree } from '../autodiff/tensor.ts';
 import type { Device } from '../device/open.ts';
 import { cosineOf } from '../ecif/baselines/embeddings.ts';
 import { type Signal, suspicionOf } from '../ecif/detect/combine.ts';
@@ -190,16 +191,18 @@ export async function runDetection(
 ): Promise<DetectRecord> {
   const began = performance.now();
   requireProbes(settings.probes);
-  const influences =
-    settings.validation === undefined ? null : await scoreInfluences(folder, settings, device, progress);
+  const { validation, by, probes, candidates, top } = settings;
   const run = await openTrained(folder, device, { ...settings, partitions: 0 }, progress);
   try {
     const bad = readTruth(folder, settings.truth, run.dataset);
+    const influences =
+      validation === undefined
+        ? null
+        : await scoreInfluences(folder, run, { ...settings, validation }, device, progress);
     const known = await lookAtPairs(run, influences, settings, progress);
     const ranking = rank(known, settings.by);
     const chosen: Signal = { name: ranking.name, values: ranking.suspicion.map((x) => -x) };
     const judged = [chosen, ...signalsOf(known).filter(({ name }) => name !== ranking.name)];
-    const { validation, by, probes, candidates, top } = settings;
     const record: DetectRecord = {
       ...{ command: 'detect', options: { run: folder, validation, by, probes, candidates, top } },
       ...{ device: device.name, version: ownVersion(), seconds: (performance.now() - began) / 1000 },
@@ -216,6 +219,7 @@ export async function runDetection(
     writeText(join(folder, 'detect.json'), `${JSON.stringify(record, null, 2)}\n`);
     return record;
   } finally {
+    disposeTree(run.theta);
     run.close();
   }
 }

@@ -14,7 +14,7 @@ import type { DetectSettings, SignalName } from './detect-options.ts';
 import type { Progress } from './progress.ts';
 import type { OpenedRun } from './score-model.ts';
 import { SCORE_OPTIONS, type ScoreSettings, solverSettings } from './score-options.ts';
-import { runScoring } from './score-run.ts';
+import { scoreOpened } from './score-run.ts';
 import { solverAt } from './open-solver.ts';
 
 /** Influences of every pair, by row; null where they were not asked for. */
@@ -34,19 +34,16 @@ const probesOf = ({ probes, by }: DetectSettings): number => (probes === 0 && NE
  */
 export async function scoreInfluences(
   folder: string,
-  settings: DetectSettings,
+  run: OpenedRun,
+  settings: DetectSettings & { readonly validation: string },
   device: Device,
   progress: Progress,
 ): Promise<Map<string, Influences>> {
   const { validation, split, format, seed, 'cache-mb': cache } = settings;
   const probes = probesOf(settings);
   const asked = { ...solverSettings(settings), validation, split, format, probes, seed, 'cache-mb': cache };
-  const { out } = await runScoring(
-    folder,
-    withDefaults(asked, SCORE_OPTIONS) as unknown as ScoreSettings,
-    device,
-    progress,
-  );
+  const scoring = { ...(withDefaults(asked, SCORE_OPTIONS) as unknown as ScoreSettings), validation };
+  const { out } = await scoreOpened(folder, run, scoring, device, progress);
   const found = new Map<string, Influences>();
   for await (const cells of readTable(out, SCORE_COLUMNS)) {
     const { id, score, positive, negative, t2i, i2t, self } = scoreRow(cells);

@@ -6,7 +6,7 @@ import type { DetectRecord, ExplainedPair } from '../report/records.ts';
 import { defineCommand } from './command.ts';
 import { DETECT_OPTIONS } from './detect-options.ts';
 import { runDetection } from './detect-run.ts';
-import { withDevice } from './devices.ts';
+import { onDevice } from './devices.ts';
 import { columns, percent, table } from './format.ts';
 import { requireSolverUse } from './score-options.ts';
 
@@ -64,10 +64,11 @@ export const detect = defineCommand({
   example: 'ecif detect run --validation held-out.csv',
   options: DETECT_OPTIONS,
   operands: { label: 'RUN', help: 'folder of a finished ecif train', least: 1, most: 1 },
-  run: (values, { device: kind, operands: [folder], given, progress }) => {
+  run: (values, context) => {
+    const { operands, given, progress } = context;
+    const [folder] = operands;
     requireSolverUse(values, given);
-    return withDevice(kind, async (device) => {
-      progress.line(`device: ${device.name}; ${device.reason}`);
+    return onDevice(context, async (device) => {
       const json = await runDetection(folder, values, device, progress);
       return { json, text: describe(folder, json), ok: true };
     });

@@ -49,7 +49,7 @@ export async function readyPairs(inputs: ClipInputs, dataset: Dataset, memory: n
   const digests: Buffer[] = [];
   const read = async (row: number): Promise<RgbImage> => {
     const image = resizeAndCrop(await decode(stored[row]), preprocess);
-    digests[row] = createHash('sha256').update(image.data).digest();
+    digests[row] ??= createHash('sha256').update(image.data).digest();
     return image;
   };
   const held: RgbImage[] = [];

@@ -27,3 +27,15 @@ export function progressOn(stream: { readonly isTTY?: boolean; write(text: strin
     },
   };
 }
+
+/**
+ * Says how many of something are done, and how long the rest will take.
+ * @param first how many were done before
+ */
+export function countdown(progress: Progress, what: string, first = 0): (done: number, of: number) => void {
+  const began = performance.now();
+  return (done, of) => {
+    const left = ((performance.now() - began) / 1000 / (done - first)) * (of - done);
+    progress.status(`${what} ${done} of ${of}  ${Math.ceil(left)} s left`);
+  };
+}

@@ -4,7 +4,7 @@ import { oneLine } from '../array/messages.ts';
 import type { ModelMeasures, RemovalRecord } from '../report/records.ts';
 import { UsageError } from './args.ts';
 import { defineCommand, type Outcome } from './command.ts';
-import { withDevice } from './devices.ts';
+import { onDevice } from './devices.ts';
 import { editName, undoEdit } from './edits.ts';
 import { columns, percent, table } from './format.ts';
 import { REMOVE_OPTIONS } from './remove-options.ts';
@@ -81,11 +81,12 @@ export const remove = defineCommand({
   example: "ecif remove run --where 'lowest 5%' --validation held-out.csv",
   options: REMOVE_OPTIONS,
   operands: { label: 'RUN', help: 'folder of a finished ecif train', least: 1, most: 1 },
-  run: async (values, { device: kind, operands: [folder], given, progress }) => {
+  run: async (values, context) => {
+    const { operands, given, progress } = context;
+    const [folder] = operands;
     if (values.undo !== undefined) return undo(folder, values.undo, given);
     requireSolverUse(values, given);
-    return withDevice(kind, async (device) => {
-      progress.line(`device: ${device.name}; ${device.reason}`);
+    return onDevice(context, async (device) => {
       const edit = await runRemoval(folder, values, device, progress);
       const text = describe(folder, edit, !values['dry-run']);
       return { json: { dir: edit.dir, ...edit.record }, text, ok: true };

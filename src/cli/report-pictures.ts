@@ -7,7 +7,7 @@ import type { PictureOf } from '../report/pieces.ts';
 import type { ThumbnailOf } from '../report/workflow-report.ts';
 import { oneLine } from '../array/messages.ts';
 import type { OptionValue } from './args.ts';
-import { type PairSettings, openPairs } from './data-run.ts';
+import { type PairSettings, openPairs, otherPairs } from './data-run.ts';
 import type { Progress } from './progress.ts';
 import { datasetHash } from './run-folder.ts';
 import { settingsOfRun } from './train-options.ts';
@@ -58,12 +58,10 @@ export async function openThumbnails(
     }
     return NONE;
   };
-  const { templates, 'class-names': names, 'bad-images': bad, seed } = settings;
   const { queries, split = 'auto', format = 'auto' } = (trace?.options ?? {}) as Partial<PairSettings> & Options;
-  const asked = { templates, 'class-names': names, 'bad-images': bad, limit: 0, seed };
   const makers: Record<PictureOf, Maker> = {
     training: await opened(settings, run.dataset.dropped ?? [], run.dataset.sha256),
-    query: await opened(typeof queries === 'string' ? { ...asked, data: queries, split, format } : null, []),
+    query: await opened(typeof queries === 'string' ? otherPairs(settings, queries, { split, format }) : null, []),
   };
   const thumbnail: ThumbnailOf = async (id, of) => {
     const made = await makers[of](id).catch(() => null);

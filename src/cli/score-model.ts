@@ -14,7 +14,7 @@ import { streamOf } from '../models/clip/train-streams.ts';
 import type { StreamedLoss } from '../models/streamed.ts';
 import type { OptionValues } from './args.ts';
 import type { PART_OPTIONS } from './data-options.ts';
-import { type AskedPairs, openPairs } from './data-run.ts';
+import { type AskedPairs, openPairs, otherPairs } from './data-run.ts';
 import { type ReadyPairs, readyPairs } from './pairs.ts';
 import type { Progress } from './progress.ts';
 import { datasetHash, readRun, runFile } from './run-folder.ts';
@@ -123,11 +123,7 @@ export async function openTrained(
     centre: centre ?? undefined,
   };
   const random = { many: partitions, stream: (i: number) => streamOf(seed, 'score-partition', i) };
-  const read: OpenedRun['read'] = (data, { split, format }) => {
-    const { templates, 'class-names': names, 'bad-images': bad } = settings;
-    const asked = { templates, 'class-names': names, 'bad-images': bad, limit: 0, seed: settings.seed };
-    return openPairs({ data, split, format, ...asked }, progress);
-  };
+  const read: OpenedRun['read'] = (data, part) => openPairs(otherPairs(settings, data, part), progress);
   return {
     ...{ settings, model, dataset, theta: state.theta, steps: state.step, loss },
     stationary: ((record.norms as Partial<FinalNorms> | undefined)?.stationarity ?? null) !== null,

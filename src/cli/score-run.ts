@@ -147,41 +147,53 @@ export async function runScoring(
   device: Device,
   progress: Progress,
 ): Promise<ScoreRecord> {
-  const { shard, form } = settings;
   const validation = requirePossible(settings);
-  const out = settings.out ?? join(folder, 'scores.parquet');
   const run = await openTrained(folder, device, settings, progress);
   try {
-    const probes = probesOf(run.theta, settings);
-    const evaluation = await run.evaluation(validation, settings);
-    const { gradient } = await objectiveOf(run.loss)(run.theta);
-    const targets = await targetGradients(evaluation.loss, run.theta, targetsOf(evaluation.dataset, settings.targets));
-    const gradients = targets.map((target) => target.gradient);
-    const right = [...gradients, ...(probes?.probes ?? [])];
-    const signatures = await signaturesOf(folder, run, evaluation, settings, device);
-    const place = { settings, folder: join(folder, 'solutions'), signature: signatures.solves };
-    const solutions = await solveAll(run.loss, run.theta, right, place, progress);
-    const left = await treeSpace<Adapter>().dots(gradients.map((_, i) => [solutions.solved[i], gradient]));
-    const flat = new Flat(run.theta);
-    const gradientNorm = norm(await flat.toVector(gradient));
-    const began = performance.now();
-    const facts = (): ScoreFacts => ({
-      ...{ options: { ...settings, run: folder }, device: device.name, version: ownVersion() },
-      ...{ pairs: run.dataset.rows.length, parameters: flat.size, partitions: run.swept.partitions.length },
-      targets: targets.map(({ name, pairs, value }, i) => ({ name, pairs, loss: value, left: left[i] })),
-      ...{ curvature: solutions.about, solves: solutions.history, warning: solutions.warning },
-      ...{ gradientNorm, stationary: run.stationary, dropped: evaluation.dropped },
-      seconds: { solve: solutions.seconds, sweep: (performance.now() - began) / 1000 },
-    });
-    const plan = await planOf(solutions, gradients, probes, form);
-    const output = { out, signature: signatures.whole, shard, about: facts };
-    const summary = await sweep(run, plan, targets, output, progress);
-    const ends = shard === undefined ? await endsOf(out, settings.top) : [];
-    const record: ScoreRecord = { out, ...facts(), ...summary, ends };
-    writeText(`${out}.json`, `${JSON.stringify(record, null, 2)}\n`);
-    disposeTree([right, gradient, solutions.solved, run.theta]);
-    return record;
+    return await scoreOpened(folder, run, { ...settings, validation }, device, progress);
   } finally {
+    disposeTree(run.theta);
     run.close();
   }
+}
+
+/** Scores every pair of a run that is open, which stays so. */
+export async function scoreOpened(
+  folder: string,
+  run: OpenedRun,
+  settings: ScoreSettings & { readonly validation: string },
+  device: Device,
+  progress: Progress,
+): Promise<ScoreRecord> {
+  const { shard, form } = settings;
+  const out = settings.out ?? join(folder, 'scores.parquet');
+  const probes = probesOf(run.theta, settings);
+  const evaluation = await run.evaluation(settings.validation, settings);
+  const { gradient } = await objectiveOf(run.loss)(run.theta);
+  const targets = await targetGradients(evaluation.loss, run.theta, targetsOf(evaluation.dataset, settings.targets));
+  const gradients = targets.map((target) => target.gradient);
+  const right = [...gradients, ...(probes?.probes ?? [])];
+  const signatures = await signaturesOf(folder, run, evaluation, settings, device);
+  const place = { settings, folder: join(folder, 'solutions'), signature: signatures.solves };
+  const solutions = await solveAll(run.loss, run.theta, right, place, progress);
+  const left = await treeSpace<Adapter>().dots(gradients.map((_, i) => [solutions.solved[i], gradient]));
+  const flat = new Flat(run.theta);
+  const gradientNorm = norm(await flat.toVector(gradient));
+  const began = performance.now();
+  const facts = (): ScoreFacts => ({
+    ...{ options: { ...settings, run: folder }, device: device.name, version: ownVersion() },
+    ...{ pairs: run.dataset.rows.length, parameters: flat.size, partitions: run.swept.partitions.length },
+    targets: targets.map(({ name, pairs, value }, i) => ({ name, pairs, loss: value, left: left[i] })),
+    ...{ curvature: solutions.about, solves: solutions.history, warning: solutions.warning },
+    ...{ gradientNorm, stationary: run.stationary, dropped: evaluation.dropped },
+    seconds: { solve: solutions.seconds, sweep: (performance.now() - began) / 1000 },
+  });
+  const plan = await planOf(solutions, gradients, probes, form);
+  const output = { out, signature: signatures.whole, shard, about: facts };
+  const summary = await sweep(run, plan, targets, output, progress);
+  const ends = shard === undefined ? await endsOf(out, settings.top) : [];
+  const record: ScoreRecord = { out, ...facts(), ...summary, ends };
+  writeText(`${out}.json`, `${JSON.stringify(record, null, 2)}\n`);
+  disposeTree([right, gradient, solutions.solved]);
+  return record;
 }

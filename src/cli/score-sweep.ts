@@ -8,7 +8,7 @@ import type { TableSummary } from '../data/score-writer.node.ts';
 import { batchPlaces, type StreamedBatch, streamScores, type SweepPlan } from '../ecif/streamed-scores.ts';
 import type { TargetGradient } from '../ecif/targets.ts';
 import type { Adapter } from '../models/clip/lora.ts';
-import type { Progress } from './progress.ts';
+import { countdown, type Progress } from './progress.ts';
 import type { OpenedRun } from './score-model.ts';
 
 /** Rows that are written together at most; a batch of more is written in parts. */
@@ -34,15 +34,6 @@ const occurrencesOf = (
       relative_error: relative.length === 0 ? null : relative[i].standardError,
     })),
   );
-
-/** Says how far a sweep is. */
-function sweepTeller(progress: Progress, first: number, end: number): (done: number) => void {
-  const began = performance.now();
-  return (done) => {
-    const left = ((performance.now() - began) / 1000 / (done - first)) * (end - done);
-    progress.status(`scores: batch ${done} of ${end}  ${Math.ceil(left)} s left`);
-  };
-}
 
 /** Where the scores of a sweep go. */
 export interface SweepOutput {
@@ -74,7 +65,7 @@ export async function sweep(
     const batchOf = (block: number): number => Math.floor(block / parts);
     const last = Math.ceil(end / parts);
     if (output.next > first) progress.line(`resumed after batch ${batchOf(output.next)} of ${last}`);
-    const tell = sweepTeller(progress, batchOf(output.next), last);
+    const tell = countdown(progress, 'scores: batch', batchOf(output.next));
     const begin = output.next < end ? batchOf(output.next) : last;
     for await (const batch of streamScores(swept, theta, plan, begin, last)) {
       const rows = occurrencesOf(batch, dataset, targets).map(occurrenceCells);
@@ -83,7 +74,7 @@ export async function sweep(
         const cut = (i: number): number => Math.floor((i * rows.length) / parts);
         await output.append(rows.slice(cut(part), cut(part + 1)));
       }
-      tell(batch.index + 1);
+      tell(batch.index + 1, last);
     }
     return await output.finish();
   } finally {

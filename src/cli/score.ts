@@ -2,7 +2,7 @@
 
 import { oneLine } from '../array/messages.ts';
 import { defineCommand } from './command.ts';
-import { withDevice } from './devices.ts';
+import { onDevice } from './devices.ts';
 import { bytes, columns, table } from './format.ts';
 import type { EndPair } from './score-ends.ts';
 import { requireSolverUse, SCORE_OPTIONS } from './score-options.ts';
@@ -92,10 +92,11 @@ export const score = defineCommand({
   example: 'ecif score run --validation held-out.csv --out scores.parquet',
   options: SCORE_OPTIONS,
   operands: { label: 'RUN', help: 'folder of a finished ecif train', least: 1, most: 1 },
-  run: (values, { device: kind, operands: [folder], given, progress }) => {
+  run: (values, context) => {
+    const { operands, given, progress } = context;
+    const [folder] = operands;
     requireSolverUse(values, given);
-    return withDevice(kind, async (device) => {
-      progress.line(`device: ${device.name}; ${device.reason}`);
+    return onDevice(context, async (device) => {
       const json = await runScoring(folder, values, device, progress);
       return { json, text: describe(json), ok: true };
     });

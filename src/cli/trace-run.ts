@@ -1,23 +1,21 @@
 // One tracing run: from a trained run and queries to the training pairs behind its answers, and what removing them does.
 
 import { join } from 'node:path';
-import { createRng } from '../array/rng.ts';
 import { Flat } from '../autodiff/flat.ts';
 import { disposeTree } from '../autodiff/tensor.ts';
 import type { Device } from '../device/open.ts';
 import { type Answer, type AnswerGradient, answersOf, questionGradients, type Questions } from '../ecif/questions.ts';
-import { noiseOf } from '../ecif/relative.ts';
+import { drawProbes, noiseOf } from '../ecif/relative.ts';
 import { batchesLeft, removeByRung } from '../ecif/rungs.ts';
 import { DENSE_UP_TO } from '../ecif/solver.ts';
 import { removalScores } from '../ecif/streamed-removal.ts';
 import type { SweepPlan } from '../ecif/streamed-scores.ts';
-import { unitTangents } from '../ecif/sweep.ts';
 import { knownGradients, rankSources, type Source, sourcesOf } from '../ecif/trace.ts';
 import type { Adapter } from '../models/clip/lora.ts';
 import type { TracedQuery, TracedSource, TraceRecord } from '../report/records.ts';
 import { UsageError } from './args.ts';
 import { requireWritable, writeText } from './files.ts';
-import type { Progress } from './progress.ts';
+import { countdown, type Progress } from './progress.ts';
 import { type RungSolvers, rungSolvers } from './rung-solvers.ts';
 import { type EvaluationPairs, type OpenedRun, openTrained } from './score-model.ts';
 import { solverSettings } from './score-options.ts';
@@ -41,23 +39,13 @@ interface Tracing {
   readonly progress: Progress;
 }
 
-/** Says how many of something are done, and how long the rest will take. */
-function countdown(progress: Progress, what: string): (done: number, of: number) => void {
-  const began = performance.now();
-  return (done, of) => {
-    const left = ((performance.now() - began) / 1000 / done) * (of - done);
-    progress.status(`${what} ${done} of ${of}  ${Math.ceil(left)} s left`);
-  };
-}
-
 /** Probes for relative scores, with H⁻¹ of each: unit vectors for few parameters, random ones for many. */
 async function probesOf({ folder, settings, run, device, progress }: Tracing) {
   const { probes: count, seed, tolerance } = settings;
   const { theta } = run;
   const flat = new Flat(theta);
   const exact = flat.size <= DENSE_UP_TO;
-  const rng = createRng(seed);
-  const probes = exact ? unitTangents(theta) : Array.from({ length: count }, () => flat.normal(rng));
+  const { probes } = drawProbes(theta, { probes: exact ? 0 : count, seed });
   const accuracy = exact ? Math.min(tolerance, Math.max(1e-8, 1024 * flat.device.epsilon)) : tolerance;
   const solving = { ...solverSettings(settings), tolerance: accuracy };
   const asked = { ...solving, for: 'probes', count: probes.length };

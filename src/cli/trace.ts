@@ -3,7 +3,7 @@
 import { oneLine } from '../array/messages.ts';
 import type { TracedQuery, TracedSource, TraceRecord } from '../report/records.ts';
 import { defineCommand } from './command.ts';
-import { withDevice } from './devices.ts';
+import { onDevice } from './devices.ts';
 import { percent, table } from './format.ts';
 import { TRACE_OPTIONS } from './trace-options.ts';
 import { runTrace } from './trace-run.ts';
@@ -60,10 +60,11 @@ export const trace = defineCommand({
   example: 'ecif trace run --queries held-out.csv --most 5',
   options: TRACE_OPTIONS,
   operands: { label: 'RUN', help: 'folder of a finished ecif train', least: 1, most: 1 },
-  run: (values, { device: kind, operands: [folder], given, progress }) => {
+  run: (values, context) => {
+    const { operands, given, progress } = context;
+    const [folder] = operands;
     requireSolverUse(values, given);
-    return withDevice(kind, async (device) => {
-      progress.line(`device: ${device.name}; ${device.reason}`);
+    return onDevice(context, async (device) => {
       const json = await runTrace(folder, values, device, progress);
       return { json, text: describe(values.out ?? `${folder}/trace.json`, json), ok: true };
     });

@@ -5,7 +5,7 @@ import { oneLine } from '../array/messages.ts';
 import { UsageError } from './args.ts';
 import { defineCommand } from './command.ts';
 import { DATA_HELP } from './data-options.ts';
-import { withDevice } from './devices.ts';
+import { onDevice } from './devices.ts';
 import { columns } from './format.ts';
 import { readRun, runFile, type RunRecord } from './run-folder.ts';
 import { settingsIn } from './run-paths.ts';
@@ -58,15 +58,16 @@ export const train = defineCommand({
     least: 0,
     most: 1,
   },
-  run: (values, { device: kind, operands, given: names, progress }) =>
-    withDevice(kind, async (device) => {
-      const given = { ...values, data: operands[0] ?? '' };
-      const settings = given.resume ? resumed(given, names) : given;
-      requireConsistent(settings);
-      if (!given.resume) requireOfUse(settings, names);
-      progress.line(`device: ${device.name}; ${device.reason}`);
+  run: (values, context) => {
+    const { operands, given: names, progress } = context;
+    const given = { ...values, data: operands[0] ?? '' };
+    const settings = given.resume ? resumed(given, names) : given;
+    requireConsistent(settings);
+    if (!given.resume) requireOfUse(settings, names);
+    return onDevice(context, async (device) => {
       const record = await runTraining(settings, device, progress);
       const { stationarity } = record.norms as FinalNorms;
       return { json: record, text: describe(record), ok: stationarity?.reached ?? true };
-    }),
+    });
+  },
 });

@@ -1,7 +1,7 @@
 // Several signs of a mismatch made into one, without knowing which pairs are mismatched.
 
 import { EcifError } from '../../array/errors.ts';
-import { mixtureOf } from './mixture.ts';
+import { deviation, mean, mixtureOf } from './mixture.ts';
 
 /** One number for every pair, high for a pair that fits. */
 export interface Signal {
@@ -30,9 +30,9 @@ function separation(standard: Float64Array): number {
 function standardised({ name, values }: Signal): Float64Array {
   const odd = values.findIndex((x) => !Number.isFinite(x));
   if (odd >= 0) throw new EcifError(`detect: ${name} of pair ${odd} is ${values[odd]}; leave the signal out`);
-  const mean = values.reduce((a, b) => a + b, 0) / values.length;
-  const deviation = Math.sqrt(values.reduce((sum, x) => sum + (x - mean) ** 2, 0) / values.length);
-  return values.map((x) => (deviation === 0 ? 0 : (mean - x) / deviation));
+  const centre = mean(values);
+  const spread = deviation(values, centre);
+  return values.map((x) => (spread === 0 ? 0 : (centre - x) / spread));
 }
 
 /**

@@ -23,12 +23,14 @@ const ITERATIONS = 500;
 /** Least deviation of a component, as a share of that of all values: a component on one value is no kind of pairs. */
 const NARROWEST = 0.05;
 
-const mean = (values: Float64Array, weights?: Float64Array): number => {
+/** The mean, weighted or not. */
+export const mean = (values: Float64Array, weights?: Float64Array): number => {
   const total = weights === undefined ? values.length : weights.reduce((a, b) => a + b, 0);
   return values.reduce((sum, x, i) => sum + x * (weights?.[i] ?? 1), 0) / total;
 };
 
-const deviation = (values: Float64Array, centre: number, weights?: Float64Array): number => {
+/** The standard deviation about a centre, weighted or not. */
+export const deviation = (values: Float64Array, centre: number, weights?: Float64Array): number => {
   const squares = values.map((x) => (x - centre) ** 2);
   return Math.sqrt(mean(squares, weights));
 };
