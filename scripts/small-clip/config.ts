@@ -64,6 +64,6 @@ export const MERGES = 1500;
 
 /** Words of `ecif train` after the list of pairs; the seed among them. */
 export const TRAIN_WORDS: readonly string[] = (
-  '--epochs 24 --batch 128 --rate 1e-3 --warmup 30 --schedule cosine --optimizer adamw --decay 0.1 --toward zero ' +
+  '--epochs 16 --batch 128 --rate 1e-3 --warmup 30 --schedule cosine --optimizer adamw --decay 0.1 --toward zero ' +
   '--l2 0 --clip 1 --crop 0.85 --seed 1'
 ).split(' ');

@@ -1,4 +1,4 @@
-// npm run small-clip: fetches emoji of three vendors, trains the small CLIP of models/small-clip, measures and writes it.
+// npm run small-clip: fetches emoji of eight vendors, trains the small CLIP of models/small-clip, measures and writes it.
 // npm run small-clip -- --evaluate: measures the model that is there on the pictures it never saw.
 // Other words go to `ecif train` and `ecif evaluate`, such as --device cpu.
 

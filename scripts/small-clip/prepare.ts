@@ -3,7 +3,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { clipConfig, MERGES, preprocessConfig, tokenizerConfig } from './config.ts';
-import { type Concept, drawPairs, HELD_OUT, readConcepts, TRAINED } from './emoji.ts';
+import { type Concept, drawPairs, HELD_OUT, readConcepts } from './emoji.ts';
+import { TRAINED } from './vendors.ts';
 import { learnVocabulary } from './vocabulary.ts';
 
 /** What is in the cache. */
