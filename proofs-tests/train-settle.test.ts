@@ -10,7 +10,7 @@ import { settle, roundingOf } from '../src/models/settle.ts';
 import { curvatureAt, gaussNewtonProduct, gradientNorm, hessianProduct, objectiveOf } from '../src/models/streamed.ts';
 import { runCli } from './support/cli.ts';
 import { killWhen, objectiveFromFiles, toyLoss } from './support/runs.ts';
-import { bytesOf, temporaryFolder, trainHere, writeBase } from './support/shapes.ts';
+import { bytesOf, temporaryFolder, trainHere, writeBase, writeShapes, writeTinyConfig } from './support/shapes.ts';
 
 const SETTINGS = { iterations: 40, newtonSteps: 60, noise: 1e-13, memory: 2 ** 28 };
 const LAYERS = { 'text-layers': 'last:1', 'vision-layers': 'last:1' };
@@ -71,12 +71,21 @@ describe('settle', () => {
     const { floor } = await roundingOf(loss, settled.theta);
     expect(settled.gradientNorm).toBeLessThanOrEqual(30 * floor);
     expect((await gradientNorm(loss, theta)).norm).toBeGreaterThan(1e6 * floor);
-    const { value: objective, gradientNorm: norm, status, iterations } = settled;
+    const { gradientNorm: norm, status, iterations } = settled;
     const stationarity = { tolerance: 1e-40, reached: false, status, iterations, floor: settled.floor };
-    const words = describeStationarity({ objective, gradientNorm: norm, partitions: 1, stationarity });
+    const words = describeStationarity({ gradientNorm: norm, stationarity });
     expect(words).toMatch(/^NO, reached \de-1\d, rounding of this device allows about \de-1\d; asked for 1.0e-40/);
   });
 });
+
+/** What the record of a run says of its end. */
+const normsOf = (run: string): FinalNorms =>
+  (JSON.parse(readFileSync(join(run, 'run.json'), 'utf8')) as { norms: FinalNorms }).norms;
+
+function expectMeasured(norms: FinalNorms, found: { readonly value: number; readonly norm: number }): void {
+  expect(norms.gradientNorm / found.norm).toBeCloseTo(1, 9);
+  expect(norms.objective / found.value).toBeCloseTo(1, 9);
+}
 
 describe('ecif train --to-stationarity', () => {
   it('killed while it settles, goes on there and ends with the same bits', async () => {
@@ -102,23 +111,44 @@ describe('ecif train --to-stationarity', () => {
     expect(code).toBe(0);
     for (const file of ['adapter_model.safetensors', 'theta.safetensors', 'checkpoint.safetensors'])
       expect(bytesOf(cut, file).equals(bytesOf(whole, file)), file).toBe(true);
-    const norms = (run: string) =>
-      (JSON.parse(readFileSync(join(run, 'run.json'), 'utf8')) as { norms: FinalNorms }).norms;
-    expect(norms(cut)).toEqual(norms(whole));
-    expect(norms(cut).stationarity).toMatchObject({ reached: true, status: 'converged' });
+    expect(normsOf(cut)).toEqual(normsOf(whole));
+    expect(normsOf(cut).stationarity).toMatchObject({ reached: true, status: 'converged' });
     expect((await objectiveFromFiles(cut, model, data, 50)).norm).toBeLessThanOrEqual(1.01e-8);
   });
 
-  it('left out, the gradient is measured over all partitions', async () => {
+  it('left out, the gradient of an adapter is measured over all partitions', async () => {
     const folder = temporaryFolder();
     const { data, model } = await writeBase(folder);
     const out = join(folder, 'run');
     const record = await trainHere({ data, model, out, l2: 3, epochs: 3, batch: 4, rank: 1, ...LAYERS });
-    const norms = record.norms as FinalNorms;
     const found = await objectiveFromFiles(out, model, data, 3);
-    expect(norms).toMatchObject({ partitions: 3, stationarity: null });
-    expect(norms.gradientNorm / found.norm).toBeCloseTo(1, 9);
-    expect(norms.objective / found.value).toBeCloseTo(1, 9);
-    expect(found.lastNorm / found.norm).not.toBeCloseTo(1, 3);
+    expect(record.norms).toMatchObject({ partitions: 3, recorded: 3, stationarity: null });
+    expectMeasured(record.norms as FinalNorms, found);
+    expect(found.last.norm / found.norm).not.toBeCloseTo(1, 3);
+  });
+
+  it('left out, the gradient of all weights is measured over the last partition, which the output says', async () => {
+    const folder = temporaryFolder();
+    const [data, config] = [await writeShapes(folder), writeTinyConfig(join(folder, 'start'))];
+    const out = join(folder, 'run');
+    const words = ['train', data, '--from-scratch', config, '--out', out, '--device', 'cpu'];
+    const { code, stdout } = await runCli([...words, '--epochs', '3', '--batch', '4', '--l2', '3']);
+    expect(code).toBe(0);
+    expect(stdout.match(/over the last of 3 partitions/g)).toHaveLength(2);
+    const norms = normsOf(out);
+    const found = await objectiveFromFiles(out, null, data, 3);
+    expect(norms).toMatchObject({ partitions: 1, recorded: 3, stationarity: null });
+    expectMeasured(norms, found.last);
+    expect(found.last.norm / found.norm).not.toBeCloseTo(1, 3);
+  });
+
+  it('asked for, the gradient of all weights is measured over all partitions', async () => {
+    const folder = temporaryFolder();
+    const [data, config] = [await writeShapes(folder), writeTinyConfig(join(folder, 'start'))];
+    const out = join(folder, 'run');
+    const short = { epochs: 2, batch: 6, iterations: 1, 'newton-steps': 0, 'to-stationarity': 1e-9 };
+    const record = await trainHere({ data, 'from-scratch': config, out, l2: 3, ...short });
+    expect(record.norms).toMatchObject({ partitions: 2, recorded: 2, stationarity: { reached: false } });
+    expectMeasured(record.norms as FinalNorms, await objectiveFromFiles(out, null, data, 3));
   });
 });

@@ -15,6 +15,7 @@ import { type Device, openDevice } from '../../src/device/open.ts';
 import { overPartitions, type Problem, totalLoss } from '../../src/ecif/objective.ts';
 import { bilinear, type Bilinear } from '../../src/models/bilinear.ts';
 import type { ClipBatch } from '../../src/models/clip/clip.ts';
+import { fullModel } from '../../src/models/clip/full.ts';
 import { fileSource } from '../../src/models/clip/files.node.ts';
 import type { Adapter } from '../../src/models/clip/lora.ts';
 import { openSafetensors } from '../../src/models/clip/safetensors.ts';
@@ -64,12 +65,13 @@ async function slopeOf(f: (theta: Adapter) => Tensor, theta: Adapter): Promise<n
 }
 
 /**
- * The objective of an adapter's run in float64, put together from its files by other code than trained it.
+ * The objective of a run in float64, put together from its files by other code than trained it.
+ * @param model the folder that an adapter was trained on; null where all weights were trained
  * @param part whose parameters: those the run ended with, or the centre, where it began
  */
-export async function objectiveFromFiles(run: string, model: string, data: string, l2: number, part = 'theta') {
+export async function objectiveFromFiles(run: string, model: string | null, data: string, l2: number, part = 'theta') {
   const device = await openDevice({ kind: 'cpu' });
-  const embedder = await openEmbedder(model, run, device);
+  const embedder = await (model === null ? openEmbedder(run, undefined, device) : openEmbedder(model, run, device));
   const pairs = await readyPairs(embedder, await readDataset(data), 2 ** 20);
   const { partitions } = decodePartitions('partitions.bin', bytesOf(run, 'partitions.bin'));
   const batches: ClipBatch[][] = [];
@@ -79,12 +81,13 @@ export async function objectiveFromFiles(run: string, model: string, data: strin
   }
   const theta = await readTheta(join(run, 'theta.safetensors'), part, device);
   const centre = await readTheta(join(run, 'theta.safetensors'), 'centre', device);
-  const base: Omit<Problem<Adapter, ClipBatch>, 'batches'> = { model: embedder.model, decay: l2, centre };
-  const count = partitions.length;
-  const f = totalLoss(overPartitions(base, batches));
-  const last = totalLoss(overPartitions(base, batches.slice(-1)));
-  const value = (await itemOf(() => f(theta))) / count;
-  return { value, norm: (await slopeOf(f, theta)) / count, lastNorm: await slopeOf(last, theta), partitions: count };
+  const trained = model === null ? fullModel(embedder.config) : embedder.model;
+  const base: Omit<Problem<Adapter, ClipBatch>, 'batches'> = { model: trained, decay: l2, centre };
+  const measure = async (some: readonly (readonly ClipBatch[])[]): Promise<{ value: number; norm: number }> => {
+    const f = totalLoss(overPartitions(base, some));
+    return { value: (await itemOf(() => f(theta))) / some.length, norm: (await slopeOf(f, theta)) / some.length };
+  };
+  return { ...(await measure(batches)), last: await measure(batches.slice(-1)), partitions: partitions.length };
 }
 
 const [WIDTH, PAIRS, BATCH] = [6, 24, 6];

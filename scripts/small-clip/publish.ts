@@ -69,7 +69,7 @@ export async function publish(
   writeConcepts(join(model, 'concepts.csv'), concepts);
   const measure = (list: string): unknown => ecif(['evaluate', list, '--model', model, ...words]).retrieval;
   const record = JSON.parse(readFileSync(join(run, 'run.json'), 'utf8')) as Record<string, unknown>;
-  const { device, versions, steps, parameters, seconds, dataset } = record;
+  const { device, versions, steps, parameters, seconds, dataset, resumedAt } = record;
   const summary = {
     ...{
       words: TRAIN_WORDS.join(' '),
@@ -79,7 +79,8 @@ export async function publish(
       concepts: concepts.length,
       steps,
       parameters,
-      seconds,
+      // The seconds of a resumed run are those of its last process.
+      ...(resumedAt === 0 ? { seconds } : {}),
     },
     bytes: statSync(join(model, 'model.safetensors')).size,
     sha256: await hashOfFile(join(model, 'model.safetensors')),

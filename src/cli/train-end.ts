@@ -1,4 +1,4 @@
-// The end of a training run: on to stationarity where that was asked for, and the gradient over all partitions.
+// The end of a training run: on to stationarity where that was asked for, and the gradient of the objective.
 
 import { disposeTree } from '../autodiff/tensor.ts';
 import type { Partition } from '../data/partitions.ts';
@@ -15,8 +15,10 @@ import type { RunTask } from './train-task.ts';
 export interface FinalNorms {
   readonly objective: number;
   readonly gradientNorm: number;
-  /** Partitions of the objective it was measured over: all that were recorded. */
+  /** Partitions of the objective it was measured over: all that were recorded, or the last of them. */
   readonly partitions: number;
+  /** Partitions that training met. */
+  readonly recorded: number;
   readonly stationarity: null | {
     readonly tolerance: number;
     readonly reached: boolean;
@@ -58,20 +60,29 @@ async function refuse(
 }
 
 /**
- * Trains on to stationarity where that was asked for, and measures the gradient over all recorded partitions.
+ * Partitions that the gradient is measured over. All weights trained from scratch, and not to stationarity, are no
+ * optimum, and a sweep over every partition takes as long as their training: the last one says as much.
+ */
+function measuredOf({ settings, partitions }: EndOfRun): readonly Partition[] {
+  const { 'from-scratch': scratch, 'to-stationarity': tolerance } = settings;
+  return scratch !== undefined && tolerance === undefined ? partitions.slice(-1) : partitions;
+}
+
+/**
+ * Trains on to stationarity where that was asked for, and measures the gradient of the objective.
  * @param theta taken over
  */
 export async function runEnd(run: EndOfRun, theta: Adapter): Promise<{ theta: Adapter; norms: FinalNorms }> {
-  const { settings, task, partitions, centre, progress } = run;
+  const { settings, task, centre, progress } = run;
   const { 'to-stationarity': tolerance, 'cache-mb': megabytes, l2, iterations, 'newton-steps': newtonSteps } = settings;
   const batch = (rows: Uint32Array): Promise<unknown> => task.plain(rows);
-  const loss: StreamedLoss<Adapter, unknown> = { model: task.still, partitions, batch, l2, centre };
-  const count = partitions.length;
-  progress.status(`gradient over ${count} partition${count === 1 ? '' : 's'}`);
+  const loss: StreamedLoss<Adapter, unknown> = { model: task.still, partitions: measuredOf(run), batch, l2, centre };
+  const counts = { partitions: loss.partitions.length, recorded: run.partitions.length };
+  progress.status(`gradient ${describeMeasured(counts)}`);
   const { value, norm } = await gradientNorm(loss, theta);
   if (!Number.isFinite(value + norm)) await refuse(run, loss, theta, { value, norm });
   if (tolerance === undefined) {
-    return { theta, norms: { objective: value, gradientNorm: norm, partitions: count, stationarity: null } };
+    return { theta, norms: { objective: value, gradientNorm: norm, ...counts, stationarity: null } };
   }
   const settled = await settle(loss, theta, {
     ...{ tolerance, iterations, newtonSteps, memory: megabytes * 2 ** 20 },
@@ -85,12 +96,21 @@ export async function runEnd(run: EndOfRun, theta: Adapter): Promise<{ theta: Ad
   const stationarity = { tolerance, reached, status, iterations: settled.iterations, floor };
   return {
     theta: settled.theta,
-    norms: { objective, gradientNorm: reachedNorm, partitions: count, stationarity },
+    norms: { objective, gradientNorm: reachedNorm, ...counts, stationarity },
   };
 }
 
+/** What the objective and its gradient were measured over, in words. */
+export function describeMeasured({ partitions, recorded }: Pick<FinalNorms, 'partitions' | 'recorded'>): string {
+  if (recorded > partitions) return `over the last of ${recorded} partitions`;
+  return `over ${partitions} partition${partitions === 1 ? '' : 's'}`;
+}
+
 /** How near to stationarity a run came, in words. */
-export function describeStationarity({ gradientNorm: norm, stationarity }: FinalNorms): string {
+export function describeStationarity({
+  gradientNorm: norm,
+  stationarity,
+}: Pick<FinalNorms, 'gradientNorm' | 'stationarity'>): string {
   if (stationarity === null) return 'not asked for';
   const { reached, status, tolerance, floor, iterations } = stationarity;
   const asked = `asked for ${tolerance.toExponential(1)}`;

@@ -9,7 +9,7 @@ import { onDevice } from './devices.ts';
 import { columns } from './format.ts';
 import { readRun, runFile, type RunRecord } from './run-folder.ts';
 import { settingsIn } from './run-paths.ts';
-import { describeStationarity, type FinalNorms } from './train-end.ts';
+import { describeMeasured, describeStationarity, type FinalNorms } from './train-end.ts';
 import { requireConsistent, requireOfUse, settingsOfRun, TRAIN_OPTIONS, type TrainSettings } from './train-options.ts';
 import { runTraining } from './train-run.ts';
 
@@ -30,9 +30,9 @@ function resumed(given: TrainSettings, names: ReadonlySet<string>): TrainSetting
 }
 
 function describe({ options, dataset, norms, seconds, parameters, steps }: RunRecord): string {
-  const { objective, gradientNorm, partitions, stationarity } = norms as FinalNorms;
+  const { objective, gradientNorm, stationarity } = norms as FinalNorms;
   const { steps: stepSeconds } = seconds as { steps: number };
-  const over = `over ${partitions} partition${partitions === 1 ? '' : 's'}`;
+  const over = describeMeasured(norms as FinalNorms);
   return columns([
     ['run', oneLine(String(options.out))],
     [
