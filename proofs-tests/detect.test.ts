@@ -3,35 +3,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createRng } from '../src/array/rng.ts';
-import type { UnitRows } from '../src/ecif/baselines/embeddings.ts';
 import { blame, explainPair } from '../src/ecif/detect/explain.ts';
 import { candidatesOf, lossesAmongAll } from '../src/ecif/detect/fit.ts';
 import { mixtureOf } from '../src/ecif/detect/mixture.ts';
 import { auroc } from '../src/ecif/metrics/detection.ts';
 import * as ecif from '../src/index.ts';
-
-const WIDTH = 32;
-
-/** Unit rows: pictures near the captions they belong to. */
-function rowsOf(captions: readonly number[], pictures: readonly number[], noise = 0.3, seed = 1): UnitRows {
-  const concept = (k: number): number[] => {
-    const rng = createRng(1000 + k);
-    return Array.from({ length: WIDTH }, () => rng.normal());
-  };
-  const rng = createRng(seed);
-  const unit = (k: number): number[] => {
-    const x = concept(k).map((c) => c + noise * rng.normal());
-    const norm = Math.hypot(...x);
-    return x.map((c) => c / norm);
-  };
-  return {
-    width: WIDTH,
-    u: Float64Array.from(captions.flatMap(unit)),
-    v: Float64Array.from(pictures.flatMap(unit)),
-  };
-}
-
-const upTo = (n: number): number[] => Array.from({ length: n }, (_, i) => i);
+import { rowsOf, upTo, WIDTH } from './support/unit-rows.ts';
 
 describe('the loss of a pair among all', () => {
   it('is what the engine’s contrastive loss gives, pair by pair', async () => {

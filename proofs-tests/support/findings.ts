@@ -78,7 +78,7 @@ function explained(rank: number): ExplainedPair {
   const loss = 6.2 - 0.17 * rank + between(0, 0.1);
   return {
     ...name,
-    ...{ rank, suspicion: 4.1 - 0.12 * rank, probability: 0.98 / (1 + (rank / 18) ** 3), loss, fit: -loss },
+    ...{ rank, suspicion: 4.1 - 0.12 * rank, probability: 0.98 / (1 + (rank / 18) ** 3), loss, fit: -loss, match: 0.12 * rank - 4.1 },
     ...{ score: -0.02 / rank, positive: -0.03 / rank, negative: 0.01 / rank, t2i: -0.012 / rank, i2t: -0.008 / rank },
     ...{ self: -between(0.1, 0.9), clipscore: between(-0.1, 0.25) },
     hardest: [1, 2, 3, 4].flatMap((k) =>
@@ -89,6 +89,7 @@ function explained(rank: number): ExplainedPair {
     ),
     otherCaption: { ...nameOf(rank + 7), loss: loss * 0.06 },
     otherPicture: { ...nameOf(rank + 9), loss: loss * 0.55 },
+    belongs: rank % 7 === 0 ? null : { ...nameOf(rank + 11), probability: 1 / (1 + rank / 6) },
     wrong: (['caption', 'caption', 'picture', 'both', 'neither'] as const)[rank % 5],
     swapped: rank < 18 || rank % 3 === 0,
   };
@@ -119,7 +120,7 @@ function batchOf(n: number): NonNullable<DetectRecord['batch']> {
 export const detectionOf = (n = 16): DetectRecord => ({
   ...madeBy('detect', 42.5),
   ...{ pairs: 1200, method: 'blend', about: 'the mean rank of fit and task influence' },
-  cutoff: { suspicion: 1.75, flagged: 231, expectedPrecision: 0.873 },
+  cutoff: { suspicion: 1.75, flagged: 231, expectedPrecision: 0.873, share: 0.19 },
   suspects: Array.from({ length: 30 }, (_, i) => explained(i + 1)),
   histogram: {
     bounds: Array.from({ length: 41 }, (_, i) => -4 + i * 0.2),

@@ -5,7 +5,7 @@ import { PART_OPTIONS } from './data-options.ts';
 import { COMMON_OPTIONS, SOLVER_OPTIONS } from './score-options.ts';
 
 /** What pairs may be ranked by. */
-export const SIGNALS = ['fit', 'score', 'left-out', 'clipscore', 'self'] as const;
+export const SIGNALS = ['match', 'fit', 'score', 'left-out', 'clipscore', 'self'] as const;
 export type SignalName = (typeof SIGNALS)[number];
 
 /** Every option of the command; split and format are of the validation pairs. */
@@ -15,8 +15,8 @@ export const DETECT_OPTIONS = {
   by: {
     kind: 'choice',
     choices: ['combined', ...SIGNALS],
-    default: 'fit',
-    help: 'what pairs are ranked by: one signal, or fit, score and left-out together, as far as they are there',
+    default: 'match',
+    help: 'what pairs are ranked by: one signal, or match, score and left-out together, as far as they are there',
   },
   probes: {
     kind: 'number',
@@ -30,7 +30,7 @@ export const DETECT_OPTIONS = {
     whole: true,
     least: 2,
     default: 2048,
-    help: 'pairs that each pair competes with at most, drawn where there are more',
+    help: 'pairs that each pair is matched and competes with at most, drawn where there are more',
   },
   top: { kind: 'number', whole: true, least: 1, most: 1000, default: 20, help: 'suspects to explain' },
   truth: {

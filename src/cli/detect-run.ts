@@ -22,10 +22,12 @@ import { readTruth } from './truth.ts';
 import { ownVersion } from './versions.ts';
 
 /** Signals that count together, where they are there. */
-const COMBINED: readonly SignalName[] = ['fit', 'score', 'left-out'];
+const COMBINED: readonly SignalName[] = ['match', 'score', 'left-out'];
 
 const ABOUT: Readonly<Record<SignalName | 'combined', string>> = {
-  combined: 'fit, influence on the validation pairs and the cosine left out of training, weighed by how each separates',
+  combined:
+    'match, influence on the validation pairs and the cosine left out of training, weighed by how each separates',
+  match: 'log odds that the pair does not belong together, by a matching of all captions with all pictures',
   fit: 'log(1 + contrastive loss of the pair among all pairs)',
   score: 'predicted change of the validation loss if the pair is removed',
   'left-out': 'predicted cosine of the pair if it had not been trained on',
@@ -92,6 +94,20 @@ interface Ranking {
   readonly cutoff: DetectRecord['cutoff'];
 }
 
+/** Probability of a mismatch of each pair, and the share of mismatches that is estimated with them. */
+interface Odds {
+  readonly probabilities: Float64Array;
+  readonly share: number;
+}
+
+const matched = ({ matching: { mismatch, share } }: Known): Odds => ({ probabilities: mismatch, share });
+
+/** By the mixture behind one number; none where one kind of pairs describes it as well. */
+function mixed(suspicion: Float64Array): Odds {
+  const { probabilities, components, two } = mixtureOf(suspicion);
+  return two ? { probabilities, share: components[1].weight } : { probabilities: probabilities.map(() => 0), share: 0 };
+}
+
 /** Ranks the pairs, and proposes where to cut. */
 function rank(known: Known, by: DetectSettings['by']): Ranking {
   const there = signalsOf(known);
@@ -100,22 +116,21 @@ function rank(known: Known, by: DetectSettings['by']): Ranking {
     throw new UsageError(`detect: no ${by} without ${by === 'score' ? '--validation DATA' : '--probes N'}; give it`);
   }
   const suspicion = used.length === 1 ? used[0].values.map((x) => -x) : suspicionOf(used).values;
-  const { probabilities, two } = mixtureOf(suspicion);
-  const flagged = two ? probabilities.filter((p) => p > 0.5) : new Float64Array();
+  const { probabilities, share } = by === 'match' ? matched(known) : mixed(suspicion);
+  const flagged = probabilities.filter((p) => p > 0.5);
   const order = orderBy(suspicion, 'highest');
   const bound = flagged.length === 0 ? suspicion[order[0]] : suspicion[order[flagged.length - 1]];
   const expectedPrecision = flagged.length === 0 ? 0 : flagged.reduce((a, b) => a + b, 0) / flagged.length;
   return {
-    ...{ name: by, suspicion, order },
-    probabilities: two ? probabilities : new Float64Array(suspicion.length),
-    cutoff: { suspicion: bound, flagged: flagged.length, expectedPrecision },
+    ...{ name: by, suspicion, probabilities, order },
+    cutoff: { suspicion: bound, flagged: flagged.length, expectedPrecision, share },
   };
 }
 
 /** The most suspicious pairs, explained. */
 function explained(
   { dataset: { rows } }: OpenedRun,
-  { embedded, scale, candidates, pairs }: Known,
+  { embedded, scale, candidates, matching, pairs }: Known,
   { suspicion, probabilities, order, cutoff }: Ranking,
   bad: readonly boolean[] | null,
   top: number,
@@ -133,6 +148,8 @@ function explained(
       hardest: found.rivals.map(({ row: rival, side, cosine, share }) => ({ ...named(rival), side, cosine, share })),
       otherCaption: other(found.otherCaption),
       otherPicture: other(found.otherPicture),
+      belongs:
+        matching.belief[row] === 0 ? null : { ...named(matching.belongs[row]), probability: matching.belief[row] },
       swapped: bad?.[row] ?? null,
     };
   });
@@ -157,22 +174,23 @@ function batchOf(
 
 const COLUMNS = [
   ...['rank', 'id', 'caption', 'suspicion', 'probability', 'flagged', 'score', 'positive', 'negative', 't2i', 'i2t'],
-  ...['self', 'fit', 'clipscore', 'swapped'],
+  ...['self', 'match', 'fit', 'clipscore', 'belongs', 'swapped'],
 ];
 
 /** Every pair, the most suspicious first, as CSV. */
 function tableOf(
   { dataset: { rows } }: OpenedRun,
-  { pairs }: Known,
+  { pairs, matching: { belongs, belief } }: Known,
   { suspicion, probabilities, order, cutoff }: Ranking,
   bad: readonly boolean[] | null,
 ): string {
   const lines = Array.from(order, (row, i) => {
-    const { score, positive, negative, t2i, i2t, self, fit, clipscore } = pairs[row];
+    const { score, positive, negative, t2i, i2t, self, match, fit, clipscore } = pairs[row];
     return csvLine([
       ...[i + 1, rows[row].id, rows[row].caption, suspicion[row], probabilities[row]],
       i < cutoff.flagged ? 'yes' : 'no',
-      ...[score, positive, negative, t2i, i2t, self, fit, clipscore],
+      ...[score, positive, negative, t2i, i2t, self, match, fit, clipscore],
+      belief[row] > 0.5 ? rows[belongs[row]].id : null,
       bad === null ? null : bad[row] ? 'yes' : 'no',
     ]);
   });

@@ -6,6 +6,7 @@ import { readTable } from '../data/score-reader.node.ts';
 import type { Device } from '../device/open.ts';
 import { cosineOf, embedRows, type UnitRows } from '../ecif/baselines/embeddings.ts';
 import { candidatesOf, lossesAmongAll } from '../ecif/detect/fit.ts';
+import { type Matching, matchPairs } from '../ecif/detect/match.ts';
 import { solvedProbes } from '../ecif/relative.ts';
 import { streamScores } from '../ecif/streamed-scores.ts';
 import type { PairScores } from '../report/records.ts';
@@ -86,6 +87,7 @@ export interface Known {
   readonly embedded: UnitRows;
   readonly scale: number;
   readonly candidates: Uint32Array;
+  readonly matching: Matching;
   readonly pairs: readonly PairScores[];
 }
 
@@ -101,19 +103,23 @@ export async function lookAtPairs(
   const [embedded, scale] = [await embedRows({ loss, theta, count }), await scaleOf(run)];
   const candidates = candidatesOf(count, { most: settings.candidates, seed: settings.seed });
   const losses = lossesAmongAll(embedded, scale, candidates);
+  const captions = dataset.rows.map(({ caption }) => caption);
+  const matching = matchPairs(embedded, { scale, captions, most: settings.candidates, seed: settings.seed });
   const self = influences === null && probesOf(settings) > 0 ? await selfInfluences(run, settings, progress) : null;
   const pairs = dataset.rows.map(({ id }, row) => ({
     ...NONE,
     ...(self === null ? {} : { self: self[row] }),
     ...influences?.get(id),
+    match: matching.odds[row],
     fit: -losses[row],
     clipscore: cosineOf(embedded.width, embedded.u, row, embedded.v, row),
   }));
-  return { embedded, scale, candidates, pairs };
+  return { embedded, scale, candidates, matching, pairs };
 }
 
 /** A signal of a pair, high for one that fits; null where it was not asked for. */
-export function signalOf(name: SignalName, { score, self, fit, clipscore }: PairScores): number | null {
+export function signalOf(name: SignalName, { score, self, match, fit, clipscore }: PairScores): number | null {
+  if (name === 'match') return match;
   // The logarithm makes both kinds of pairs nearly normal, which the cut-off takes them for; their order stays.
   if (name === 'fit') return -Math.log1p(-fit);
   if (name === 'clipscore') return clipscore;

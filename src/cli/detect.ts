@@ -17,6 +17,16 @@ const WRONG: Readonly<Record<ExplainedPair['wrong'], (pair: ExplainedPair) => st
   neither: () => 'neither replacement helps',
 };
 
+/** Least probability at which a caption is said to belong to a picture. */
+const LIKELY = 0.25;
+
+/** What looks wrong about a suspect. */
+function fault(pair: ExplainedPair): string {
+  const { belongs } = pair;
+  if (belongs === null || belongs.probability < LIKELY) return WRONG[pair.wrong](pair);
+  return `its picture belongs to "${oneLine(belongs.caption.slice(0, 40))}" (${percent(belongs.probability)})`;
+}
+
 /** Suspects that are printed at most. */
 const PRINTED = 20;
 
@@ -27,7 +37,7 @@ function suspectsText({ suspects }: DetectRecord): string {
       oneLine(pair.id.slice(0, 40)),
       percent(pair.probability),
       oneLine(pair.caption.slice(0, 40)),
-      WRONG[pair.wrong](pair),
+      fault(pair),
       pair.swapped === null ? '' : pair.swapped ? 'swapped' : 'not swapped',
     ]);
   return table([['suspect', 'mismatch', 'caption', 'what looks wrong', ''], ...rows]);
@@ -50,9 +60,11 @@ function describe(folder: string, record: DetectRecord): string {
     cutoff.flagged === 0
       ? 'none: these pairs look like one kind; inspect from the top'
       : `${cutoff.flagged} pairs flagged, expected precision ${percent(cutoff.expectedPrecision)}`;
+  const share = `about ${percent(cutoff.share)} of the pairs`;
   const facts = columns([
     ['pairs', `${pairs}, ranked in ${oneLine(join(folder, 'detect.csv'))}`],
     ['by', `${method}: ${about}`],
+    ['mismatched', share],
     ['cut-off', cut],
   ]);
   return [facts, suspectsText(record), ...truthText(record)].join('\n\n');

@@ -2,6 +2,7 @@
 
 import type { LoggedStep, Scored, ScoredPair, TrainedRun } from '../report/findings.ts';
 import type {
+  Belonging,
   Counterfactual,
   DetectionMeasures,
   DetectRecord,
@@ -62,10 +63,11 @@ const counterfactual = objectOf<Counterfactual>({ ...NAME, loss: number });
 const explainedPair = objectOf<ExplainedPair>({
   ...NAME,
   ...{ score: orNull(number), positive: orNull(number), negative: orNull(number), t2i: orNull(number) },
-  ...{ i2t: orNull(number), self: orNull(number), fit: number, clipscore: number },
+  ...{ i2t: orNull(number), self: orNull(number), match: number, fit: number, clipscore: number },
   ...{ rank: count, suspicion: number, probability: number, loss: number },
   hardest: listOf(objectOf<HardNegative>({ ...NAME, side: half, cosine: number, share: number }), 1000),
   ...{ otherCaption: counterfactual, otherPicture: counterfactual },
+  belongs: orNull(objectOf<Belonging>({ ...NAME, probability: number })),
   wrong: oneOf('caption', 'picture', 'both', 'neither'),
   swapped: orNull(flag),
 });
@@ -104,7 +106,7 @@ const measures = objectOf<DetectionMeasures>({
 export const detectRecord: Check<DetectRecord> = objectOf<DetectRecord>({
   ...MADE,
   ...{ pairs: count, method: text, about: text },
-  cutoff: objectOf({ suspicion: number, flagged: count, expectedPrecision: number }),
+  cutoff: objectOf({ suspicion: number, flagged: count, expectedPrecision: number, share: number }),
   suspects: listOf(explainedPair),
   ...{ histogram, batch: orNull(batch) },
   truth: orNull(objectOf({ swapped: count, measures: listOf(measures, 100) })),

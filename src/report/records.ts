@@ -26,6 +26,8 @@ export interface PairScores {
   readonly i2t: number | null;
   /** Predicted rise of the pair's own 1 − cos if it is removed; null where it was not asked for. */
   readonly self: number | null;
+  /** Log odds of belonging together, by a matching of all pairs. */
+  readonly match: number;
   /** −(loss of the pair among all pairs, in both directions). */
   readonly fit: number;
   /** Cosine of picture and caption. */
@@ -47,6 +49,11 @@ export interface Counterfactual extends PairName {
   readonly loss: number;
 }
 
+/** The caption that most likely belongs to the picture of a pair, by a matching of all pairs. */
+export interface Belonging extends PairName {
+  readonly probability: number;
+}
+
 /** A suspected pair, explained. */
 export interface ExplainedPair extends PairName, PairScores {
   readonly rank: number;
@@ -58,6 +65,8 @@ export interface ExplainedPair extends PairName, PairScores {
   readonly hardest: readonly HardNegative[];
   readonly otherCaption: Counterfactual;
   readonly otherPicture: Counterfactual;
+  /** Null where all captions are equal. */
+  readonly belongs: Belonging | null;
   /** Which half looks wrong. */
   readonly wrong: 'caption' | 'picture' | 'both' | 'neither';
   /** Known truth, where the run has one. */
@@ -82,7 +91,13 @@ export interface DetectRecord extends MadeBy {
   /** Name of the score that suspicion is, and what it is in one line. */
   readonly method: string;
   readonly about: string;
-  readonly cutoff: { readonly suspicion: number; readonly flagged: number; readonly expectedPrecision: number };
+  readonly cutoff: {
+    readonly suspicion: number;
+    readonly flagged: number;
+    readonly expectedPrecision: number;
+    /** Estimated share of mismatched pairs among all. */
+    readonly share: number;
+  };
   readonly suspects: readonly ExplainedPair[];
   /** Histogram of suspicion: bounds (one more than counts), counts of all pairs, and of those known to be swapped. */
   readonly histogram: {

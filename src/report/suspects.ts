@@ -50,14 +50,20 @@ function rivals(pictures: Pictures, pair: ExplainedPair): string {
     : `<details${pair.rank <= OPEN ? ' open=""' : ''}><summary>Hardest negatives</summary>${html}</details>`;
 }
 
+/** The caption that most likely belongs to the picture. */
+const likely = (belongs: ExplainedPair['belongs']): string =>
+  belongs === null
+    ? ''
+    : `<p class="minor">Most likely caption of this picture: ${quoted(belongs.caption, 80)}, ${formatPercent(belongs.probability)}</p>`;
+
 /** What the loss would be with either half replaced. */
-function counterfactuals(pictures: Pictures, { loss, otherCaption, otherPicture }: ExplainedPair): string {
+function counterfactuals(pictures: Pictures, { loss, otherCaption, otherPicture, belongs }: ExplainedPair): string {
   const change = (to: number): string =>
     `<span class="number">${formatNumber(loss)} → <strong>${formatNumber(to)}</strong></span>`;
   return `<div><h4>Loss with one half replaced</h4><dl class="swaps">
 <dt>caption</dt><dd>${quoted(otherCaption.caption, 80)} ${change(otherCaption.loss)}</dd>
 <dt>picture</dt><dd><span class="pair">${thumbnail(pictures, otherPicture.id, 'training', 'small')}<span class="minor">${given(otherPicture.caption, 60)}</span></span> ${change(otherPicture.loss)}</dd>
-</dl></div>`;
+</dl>${likely(belongs)}</div>`;
 }
 
 function card(pictures: Pictures, pair: ExplainedPair): string {
@@ -126,7 +132,7 @@ export function suspectsSection({ suspects, about, method, cutoff }: DetectRecor
   return {
     ...head,
     html: `<p class="intro">Suspicion is ${given(method, 60)}: ${given(about, 400)}. ${counted(cutoff.flagged, 'pair')} at or above the
-cut-off of ${formatNumber(cutoff.suspicion)}, of which ${formatPercent(cutoff.expectedPrecision)} are expected to be mismatched.${more}</p>
+cut-off of ${formatNumber(cutoff.suspicion)}, of which ${formatPercent(cutoff.expectedPrecision)} are expected to be mismatched; of all pairs about ${formatPercent(cutoff.share)}.${more}</p>
 <div class="cards">
 ${cards.map((pair) => card(pictures, pair)).join('\n')}
 </div>

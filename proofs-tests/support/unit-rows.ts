@@ -1,0 +1,27 @@
+// Embedded pairs made for a test: concepts with noise.
+
+import { createRng } from '../../src/array/rng.ts';
+import type { UnitRows } from '../../src/ecif/baselines/embeddings.ts';
+
+export const WIDTH = 32;
+
+/** Unit rows: pictures near the captions they belong to. */
+export function rowsOf(captions: readonly number[], pictures: readonly number[], noise = 0.3, seed = 1): UnitRows {
+  const concept = (k: number): number[] => {
+    const rng = createRng(1000 + k);
+    return Array.from({ length: WIDTH }, () => rng.normal());
+  };
+  const rng = createRng(seed);
+  const unit = (k: number): number[] => {
+    const x = concept(k).map((c) => c + noise * rng.normal());
+    const norm = Math.hypot(...x);
+    return x.map((c) => c / norm);
+  };
+  return {
+    width: WIDTH,
+    u: Float64Array.from(captions.flatMap(unit)),
+    v: Float64Array.from(pictures.flatMap(unit)),
+  };
+}
+
+export const upTo = (n: number): number[] => Array.from({ length: n }, (_, i) => i);
