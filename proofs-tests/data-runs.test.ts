@@ -119,7 +119,7 @@ describe('a run on CIFAR', () => {
   it('refuses options that do not go together', () => {
     const settings = settingsOf({ data: 'x', 'from-scratch': 'y', out: 'z' });
     expect(() => requireConsistent({ ...settings, noise: 0.5, 'noise-labels': 'f' })).toThrow(
-      'train: give either --noise or --noise-labels',
+      'train: noise twice; give either --noise or --noise-labels',
     );
     expect(() => requireOfUse(settings, new Set(['noise-kind']))).toThrow(
       '--noise-kind: only of --noise; give a share',

@@ -1,9 +1,9 @@
-// Files that are written whole or not at all, by any number of processes at once.
+// Files that are written whole or not at all, by any number of processes at once, and the folders for them.
 
-import { readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { unwritable } from './messages.ts';
 
 /** What became of writing a file: a complaint of the system names the file, any other error stays as it is. */
@@ -37,6 +37,47 @@ function clean(folder: string): void {
 function partOf(path: string): string {
   clean(dirname(path));
   return join(dirname(path), `${basename(path)}.${HOST}.${process.pid}-${++made}.part`);
+}
+
+/**
+ * Makes sure that a file can be written, by an empty one beside it that is removed at once.
+ * @throws EcifError where it cannot
+ */
+export function tryWriting(path: string): void {
+  let part: string | null = null;
+  try {
+    part = partOf(path);
+    writeFileSync(part, '');
+  } catch (error) {
+    throw unwritable(path, error);
+  } finally {
+    if (part !== null) rmSync(part, { force: true });
+  }
+}
+
+/** Makes a folder, unless another process was faster. */
+function makeUnlessThere(folder: string): void {
+  try {
+    mkdirSync(folder);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+}
+
+/**
+ * Makes a folder, and those above it that are missing. Node's own recursive form never ends where a file system refuses
+ * new names as if their folder were not there, as /proc does.
+ * @throws EcifError for a folder that cannot be made
+ */
+export function makeFolder(path: string): void {
+  const missing: string[] = [];
+  for (let at = resolve(path); !existsSync(at); at = dirname(at)) missing.unshift(at);
+  try {
+    for (const folder of missing) makeUnlessThere(folder);
+    if (!statSync(path).isDirectory()) throw new Error('it is no folder');
+  } catch (error) {
+    throw unwritable(path, error);
+  }
 }
 
 /**

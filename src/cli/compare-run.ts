@@ -1,8 +1,9 @@
 // What `ecif compare` runs: every problem and seed once, finished ones kept in a folder.
 
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { EcifError } from '../array/errors.ts';
+import { makeFolder } from '../array/whole-file.node.ts';
 import type { Device } from '../device/open.ts';
 import type { Judged } from '../ecif/baselines/index.ts';
 import { UsageError } from './args.ts';
@@ -131,7 +132,7 @@ export async function runComparison(
 ): Promise<SeedResult[]> {
   const { problems, seeds, out } = settings;
   const sizes = sizesOf(settings);
-  if (out !== undefined) mkdirSync(out, { recursive: true });
+  if (out !== undefined) makeFolder(out);
   let pool: ClipPool | null = null;
   const pose = async (problem: ProblemName, seed: number): Promise<Posed> => {
     if (problem === 'convex') return poseConvex(device, seed, sizes.convex);

@@ -74,7 +74,11 @@ async function decodeAsStored(file: string): Promise<DecodedImage> {
   const { default: sharp } = await import('sharp').catch((error: unknown) => {
     throw new EcifError('preprocess: pictures are decoded by the package sharp; npm install sharp', { cause: error });
   });
-  const { data, info } = await sharp(file).raw().toBuffer({ resolveWithObject: true });
+  const decoded = sharp(file).raw().toBuffer({ resolveWithObject: true });
+  const { data, info } = await decoded.catch((error: unknown) => {
+    const [message] = (error as Error).message.split('\n');
+    throw new EcifError(`${file}: cannot be decoded, ${message}; replace the picture`, { cause: error });
+  });
   return { data, width: info.width, height: info.height, channels: info.channels };
 }
 

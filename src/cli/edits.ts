@@ -1,6 +1,6 @@
 // The edits of a run: folders that are written whole or not at all, and which of them is in force.
 
-import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { EcifError } from '../array/errors.ts';
 import { unwritable } from '../array/messages.ts';
@@ -127,9 +127,10 @@ export function beginWhole(folder: string): FolderToBe {
   if (existsSync(folder)) throw new UsageError(`${folder}: is there already; give another --out`);
   const parent = dirname(resolve(folder));
   const part = join(parent, `.${basename(folder)}.part`);
+  const alone = !existsSync(parent);
   try {
     rmSync(part, { recursive: true, force: true });
-    if (!existsSync(parent)) mkdirSync(parent);
+    if (alone) mkdirSync(parent);
     mkdirSync(part);
   } catch (error) {
     throw unwritable(folder, error);
@@ -143,7 +144,10 @@ export function beginWhole(folder: string): FolderToBe {
         throw unwritable(folder, error);
       }
     },
-    abandon: () => rmSync(part, { recursive: true, force: true }),
+    abandon: () => {
+      rmSync(part, { recursive: true, force: true });
+      if (alone && readdirSync(parent).length === 0) rmdirSync(parent);
+    },
   };
 }
 

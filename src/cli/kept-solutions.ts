@@ -1,8 +1,9 @@
 // Solutions of one question in a folder: a file for each, one for a solve that is under way, and what was refused.
 
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { EcifError } from '../array/errors.ts';
+import { makeFolder } from '../array/whole-file.node.ts';
 import type { CgSolverState, SolveRecord, SolverRecord } from '../ecif/curvature/index.ts';
 import type { Adapter } from '../models/clip/lora.ts';
 import { loadTrees, saveTrees } from '../models/clip/tree-file.node.ts';
@@ -55,7 +56,7 @@ function noteOf<N>(path: string, notes: Readonly<Record<string, string>>): N {
  * @param like a tree of the form of all solutions
  */
 export function keptSolutions(folder: string, like: Adapter): KeptSolutions {
-  mkdirSync(folder, { recursive: true });
+  makeFolder(folder);
   const { device } = Object.values(like)[0];
   const pathOf = (curvature: string, index: number): string => join(folder, `${curvature}-${index}.safetensors`);
   const stateOf = (curvature: string, index: number): string => join(folder, `${curvature}-${index}.state.safetensors`);

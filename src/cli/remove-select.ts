@@ -86,7 +86,7 @@ async function chosenIds(path: string, text: string, target: string | undefined)
  */
 export function requireSelection({ ids, 'ids-file': file, where, scores, target }: Selection): void {
   if ([ids, file, where].filter((given) => given !== undefined).length !== 1) {
-    throw new UsageError('remove: give one of --ids, --ids-file and --where');
+    throw new UsageError('remove: pairs are to be named in one way; give one of --ids, --ids-file and --where');
   }
   if (where !== undefined) parseQuery(where);
   else if ((scores ?? target) !== undefined) {

@@ -1,14 +1,14 @@
 // The folder of a training run: what it was asked, how it went, and what came of it.
 
 import { createHash } from 'node:crypto';
-import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { EcifError } from '../array/errors.ts';
 import type { Dataset } from '../data/dataset.ts';
 import { isObject } from '../models/clip/formats/fields.ts';
 import type { StepRecord } from '../models/clip/train.ts';
 import { type OptionValue, UsageError } from './args.ts';
-import { readText, writeText, writing } from './files.ts';
+import { readBytes, readText, writeText, writing } from './files.ts';
 
 /** Files of a run. */
 export const RUN_FILES = {
@@ -45,15 +45,16 @@ export const datasetHash = ({ rows }: Dataset): string =>
 /** The path of a file of a run. */
 export const runFile = (folder: string, file: keyof typeof RUN_FILES): string => join(folder, RUN_FILES[file]);
 
-/** Makes the folder of a new run, and refuses one that holds a run. */
-export function beginFolder(folder: string): void {
+/**
+ * Refuses the folder of a new run where a run is already, or something that is no folder; makes nothing.
+ * @throws UsageError that says where else to write
+ */
+export function requireFresh(folder: string): void {
   if (existsSync(runFile(folder, 'run'))) {
     throw new UsageError(`${folder}: holds a run already; give --resume to go on with it, or another --out`);
   }
-  try {
-    mkdirSync(folder, { recursive: true });
-  } catch (error) {
-    throw new EcifError(`${folder}: cannot be made, ${(error as Error).message}; check the path`, { cause: error });
+  if (existsSync(folder) && !statSync(folder).isDirectory()) {
+    throw new UsageError(`${folder}: is a file, no folder; give another --out`);
   }
 }
 
@@ -88,7 +89,7 @@ export function logStep(folder: string, record: StepRecord & { readonly epoch: n
 /** Cuts the log back to the steps of a checkpoint. */
 export function cutLog(folder: string, steps: number): void {
   const path = runFile(folder, 'log');
-  const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n').slice(0, steps) : [];
+  const lines = existsSync(path) ? readBytes(path).toString('utf8').split('\n').slice(0, steps) : [];
   writing(path, () => writeFileSync(path, lines.map((line) => `${line}\n`).join('')));
 }
 

@@ -1,6 +1,5 @@
 // A finished training run opened again: its model, parameters, pairs and batches, as a streamed objective.
 
-import { readFileSync } from 'node:fs';
 import { EcifError } from '../array/errors.ts';
 import type { Rng } from '../array/rng.ts';
 import { disposeTree } from '../autodiff/tensor.ts';
@@ -15,6 +14,7 @@ import type { StreamedLoss } from '../models/streamed.ts';
 import type { OptionValues } from './args.ts';
 import type { PART_OPTIONS } from './data-options.ts';
 import { type AskedPairs, openPairs, otherPairs } from './data-run.ts';
+import { readBytes } from './files.ts';
 import { type ReadyPairs, readyPairs } from './pairs.ts';
 import type { Progress } from './progress.ts';
 import { datasetHash, readRun, runFile } from './run-folder.ts';
@@ -62,7 +62,7 @@ export interface OpenedRun {
 /** The partitions that training met. */
 function recordedPartitions(folder: string, count: number): Partition[] {
   const path = runFile(folder, 'partitions');
-  const found = decodePartitions(path, readFileSync(path));
+  const found = decodePartitions(path, readBytes(path));
   if (found.count !== count) {
     throw new EcifError(`${path}: partitions of ${found.count} pairs, the run has ${count}; is the folder of one run?`);
   }
@@ -92,7 +92,9 @@ export async function openTrained(
 ): Promise<OpenedRun> {
   const record = readRun(folder);
   if (record.status !== 'done') {
-    throw new EcifError(`${folder}: the run is ${record.status}; finish it with ecif train --resume --out ${folder}`);
+    const diverged = record.status === 'diverged';
+    const fix = diverged ? 'train anew with a smaller --rate' : `finish it with ecif train --resume --out ${folder}`;
+    throw new EcifError(`${folder}: the run is ${record.status}; ${fix}`);
   }
   const settings = { ...settingsIn(folder, record), 'cache-mb': cache };
   const { dataset } = await openPairs(settings, progress, record.dataset.dropped ?? []);

@@ -1,10 +1,11 @@
 // The batches of a run: a partition an epoch, drawn by the seed, without the pairs that are left out.
 
 import { EcifError } from '../array/errors.ts';
-import type { DatasetRow } from '../data/dataset.ts';
+import { type Dataset, type DatasetRow, shown } from '../data/dataset.ts';
 import { batchesOf, type Partition } from '../data/partitions.ts';
 import { partitionDrawer } from '../data/sampler.ts';
 import { streamOf } from '../models/clip/train-streams.ts';
+import { UsageError } from './args.ts';
 import type { TrainSettings } from './train-options.ts';
 
 /** Which pairs meet in which step. */
@@ -65,4 +66,27 @@ export function runBatches(
     ...{ perEpoch, steps: starts[epochs], epochOf, recorded },
     rows: (step) => partition(epochOf(step))[step - starts[epochOf(step)]],
   };
+}
+
+/**
+ * Refuses pairs of which none can be told from the others.
+ * @throws EcifError
+ */
+export function requireContrast({ source, rows }: Dataset): void {
+  if (rows.length < 2) {
+    const found = rows.length === 0 ? 'no pair is left' : 'one pair';
+    throw new EcifError(`${source}: ${found}; a contrastive loss needs two or more`);
+  }
+  const [{ caption }] = rows;
+  if (rows.some((row) => row.caption !== caption)) return;
+  throw new EcifError(`${source}: all ${rows.length} captions are ${shown(caption)}; give two or more different ones`);
+}
+
+/**
+ * Refuses batches that are asked for and larger than the data.
+ * @throws UsageError
+ */
+export function requireBatch(size: number, source: string, count: number): void {
+  if (size <= count) return;
+  throw new UsageError(`--batch ${size}: ${source} has ${count} pairs; give ${count} at most, or leave it out`);
 }

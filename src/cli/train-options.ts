@@ -199,10 +199,11 @@ export function requireConsistent(settings: TrainSettings): void {
   if (out === undefined) throw new UsageError('train: no run folder; give --out DIR');
   if (data === '') throw new UsageError('train: DATA is missing; name a list of pairs or a folder of class folders');
   if (settings.noise > 0 && settings['noise-labels'] !== undefined) {
-    throw new UsageError('train: give either --noise or --noise-labels');
+    throw new UsageError('train: noise twice; give either --noise or --noise-labels');
   }
   if ((model === undefined) === (scratch === undefined)) {
-    throw new UsageError('train: give either --model DIR or --from-scratch CONFIG');
+    const found = model === undefined ? 'no model' : 'two models';
+    throw new UsageError(`train: ${found}; give either --model DIR or --from-scratch CONFIG`);
   }
   if (settings['to-stationarity'] !== undefined && settings.l2 === 0) {
     throw new UsageError('train: --to-stationarity without L2 has no minimiser; give --l2 above 0');

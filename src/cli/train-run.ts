@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { EcifError } from '../array/errors.ts';
+import { makeFolder } from '../array/whole-file.node.ts';
 import { disposeTree } from '../autodiff/tensor.ts';
 import type { Device } from '../device/open.ts';
 import type { Adapter } from '../models/clip/lora.ts';
@@ -13,9 +14,18 @@ import { openPairs } from './data-run.ts';
 import { writeText } from './files.ts';
 import { readyPairs } from './pairs.ts';
 import type { Progress } from './progress.ts';
-import { beginFolder, cutLog, datasetHash, logStep, readRun, runFile, type RunRecord, writeRun } from './run-folder.ts';
+import {
+  cutLog,
+  datasetHash,
+  logStep,
+  readRun,
+  requireFresh,
+  runFile,
+  type RunRecord,
+  writeRun,
+} from './run-folder.ts';
 import { placesOf } from './run-paths.ts';
-import { type RunBatches, runBatches } from './train-batches.ts';
+import { requireBatch, requireContrast, type RunBatches, runBatches } from './train-batches.ts';
 import { runEnd } from './train-end.ts';
 import { openRunModel, type RunModel } from './train-model.ts';
 import type { TrainSettings } from './train-options.ts';
@@ -126,11 +136,19 @@ function requireSame(folder: string, source: string, now: RunRecord, { kind }: D
 }
 
 /** Opens dataset, model and caches. */
-async function openRun(settings: TrainSettings, folder: string, device: Device, progress: Progress): Promise<Run> {
+async function openRun(
+  settings: TrainSettings,
+  folder: string,
+  device: Device,
+  progress: Progress,
+  given: ReadonlySet<string>,
+): Promise<Run> {
+  if (!settings.resume) requireFresh(folder);
   const before = settings.resume ? (readRun(folder).dataset.dropped ?? []) : undefined;
   const { dataset, dropped, truth, listed, kept } = await openPairs(settings, progress, before);
   const ids = dataset.rows.map(({ id }) => id);
-  if (ids.length < 2) throw new EcifError(`${dataset.source}: one pair; a contrastive loss needs two or more`);
+  requireContrast(dataset);
+  if (given.has('batch')) requireBatch(settings.batch, dataset.source, listed.length);
   const batches = runBatches(dataset.source, settings, listed, kept);
   const { perEpoch } = batches;
   const model = await openRunModel(settings, device);
@@ -142,13 +160,14 @@ async function openRun(settings: TrainSettings, folder: string, device: Device, 
   };
   const record = firstRecord({ settings, device, model, batches }, about);
   if (settings.resume) requireSame(folder, dataset.source, record, device);
-  else {
-    beginFolder(folder);
+  // Pictures are looked at before the folder is made, so that bad ones leave nothing behind.
+  const pairs = await readyPairs(model, dataset, settings['cache-mb'] * 2 ** 20);
+  if (!settings.resume) {
+    makeFolder(folder);
     writeRun(folder, record);
   }
   if (truth !== null) writeText(runFile(folder, 'truth'), truth.text);
   if (crowd !== null) progress.line(crowd);
-  const pairs = await readyPairs(model, dataset, settings['cache-mb'] * 2 ** 20);
   progress.line(`${ids.length} pairs, ${perEpoch} ${perEpoch === 1 ? 'batch' : 'batches'} an epoch, on ${device.name}`);
   const task = await model.task(pairs, `${folder}/frozen.tmp`, progress);
   return {
@@ -184,10 +203,16 @@ function firstRecord(
 
 /**
  * Runs, or goes on with, a training run.
+ * @param given names of options that were asked for, and are refused where the pairs cannot meet them
  * @returns the record that is in `run.json`
  * @throws DivergedError at the first loss that is no number, naming the ids of its batch
  */
-export async function runTraining(settings: TrainSettings, device: Device, progress: Progress): Promise<RunRecord> {
+export async function runTraining(
+  settings: TrainSettings,
+  device: Device,
+  progress: Progress,
+  given: ReadonlySet<string> = new Set(),
+): Promise<RunRecord> {
   const folder = settings.out as string;
   if (settings.resume) {
     const before = readRun(folder);
@@ -196,7 +221,7 @@ export async function runTraining(settings: TrainSettings, device: Device, progr
       return before;
     }
   }
-  const run = await openRun(settings, folder, device, progress);
+  const run = await openRun(settings, folder, device, progress, given);
   const { record } = run;
   const { steps, recorded } = run.batches;
   try {

@@ -65,7 +65,7 @@ export const train = defineCommand({
     requireConsistent(settings);
     if (!given.resume) requireOfUse(settings, names);
     return onDevice(context, async (device) => {
-      const record = await runTraining(settings, device, progress);
+      const record = await runTraining(settings, device, progress, given.resume ? new Set() : names);
       const { stationarity } = record.norms as FinalNorms;
       return { json: record, text: describe(record), ok: stationarity?.reached ?? true };
     });

@@ -1,10 +1,10 @@
 // A journal of blocks of rows: whatever moment a run is killed at, the blocks that were complete are there again.
 
 import { createHash } from 'node:crypto';
-import { type FileHandle, mkdir, open, rm, rmdir } from 'node:fs/promises';
+import { type FileHandle, open, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { EcifError } from '../array/errors.ts';
-import { writeWhole, writingFailed } from '../array/whole-file.node.ts';
+import { makeFolder, writeWhole, writingFailed } from '../array/whole-file.node.ts';
 import { readJson } from './score-files.node.ts';
 import { checkColumns, checkedRow, type Column, type Row } from './score-table.ts';
 import { jsonLines, jsonParser } from './score-text.ts';
@@ -186,7 +186,7 @@ export async function openJournal(folder: string, columns: readonly Column[], si
   const about = JSON.stringify({ version: 1, signature, columns });
   const blocks = join(folder, FILES.blocks);
   try {
-    await mkdir(folder, { recursive: true });
+    makeFolder(folder);
     const begin = await isNew(folder, about);
     const handle = await open(blocks, begin ? 'w+' : 'r+');
     const journal = new FileJournal(folder, columns, handle);

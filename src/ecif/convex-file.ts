@@ -37,7 +37,7 @@ const SMALLEST = 1e-30;
 function positive(file: string, json: Json, field: string): number {
   const value = json[field];
   if (typeof value !== 'number' || !(value > 0) || !Number.isFinite(value)) {
-    bad(file, field, `found ${JSON.stringify(value)}`, 'give a number > 0');
+    bad(file, field, `found ${describe(value)}`, 'give a number > 0');
   }
   if (value > LARGEST || value < SMALLEST) bad(file, field, `found ${value}`, `give one in ${SMALLEST}…${LARGEST}`);
   return value;

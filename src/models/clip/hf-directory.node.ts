@@ -1,16 +1,8 @@
 // Adapters and merged models written to folders, in the form they are read from.
 
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { EcifError } from '../../array/errors.ts';
+import { makeFolder } from '../../array/whole-file.node.ts';
 import { type LazyTensor, saveFile, saveSafetensors } from './files.node.ts';
-
-/** The folder, made if it is not there. */
-async function makeFolder(path: string): Promise<void> {
-  await mkdir(path, { recursive: true }).catch((error: unknown) => {
-    throw new EcifError(`${path}: cannot be made, ${(error as Error).message}; check the path`, { cause: error });
-  });
-}
 
 const jsonText = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 
@@ -22,7 +14,7 @@ const jsonText = (value: unknown): string => `${JSON.stringify(value, null, 2)}\
  * @example await saveAdapter('adapter', peftConfig(lora), adapterTensors(theta));
  */
 export async function saveAdapter(path: string, config: unknown, tensors: Iterable<LazyTensor>): Promise<void> {
-  await makeFolder(path);
+  makeFolder(path);
   await saveSafetensors(join(path, 'adapter_model.safetensors'), tensors);
   await saveFile(join(path, 'adapter_config.json'), jsonText(config));
 }
@@ -33,7 +25,7 @@ export async function saveAdapter(path: string, config: unknown, tensors: Iterab
  * @throws EcifError for a folder that cannot be written
  */
 export async function saveClip(path: string, config: unknown, tensors: Iterable<LazyTensor>): Promise<void> {
-  await makeFolder(path);
+  makeFolder(path);
   await saveSafetensors(join(path, 'model.safetensors'), tensors);
   await saveFile(join(path, 'config.json'), jsonText(config));
 }

@@ -2,7 +2,7 @@
 
 import { EcifError } from '../../array/errors.ts';
 import type { Device } from '../../device/open.ts';
-import type { ClipConfig } from './config.ts';
+import { type ClipConfig, clipShapes } from './config.ts';
 import { bad, flagField, type Json, objectField, positiveField, shown, wholeField } from './formats/fields.ts';
 import { parseObject } from './formats/json.ts';
 import { type Adapter, adapterShapes, type Lora, loraOn, type LoraSettings } from './lora.ts';
@@ -87,6 +87,9 @@ function moduleOf(file: string, name: string): string {
  */
 export function loraOfNames(config: ClipConfig, settings: PeftSettings, file: string, names: Iterable<string>): Lora {
   const modules = [...names].filter((name) => name !== peftName(LOGIT_SCALE)).map((name) => moduleOf(file, name));
+  const shapes = clipShapes(config);
+  const odd = modules.find((module) => !shapes.has(`${module}.weight`));
+  if (odd !== undefined) throw new EcifError(`${file}: adapts ${shown(odd)}, which the model does not have; is it the adapter of another?`);
   return loraOn(config, settings, modules);
 }
 

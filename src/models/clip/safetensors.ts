@@ -127,6 +127,19 @@ export function requireTensors(file: Safetensors, expected: ReadonlyMap<string, 
   }
 }
 
+/**
+ * Values of a tensor of weights, every one of them a number.
+ * @throws EcifError that names file, tensor and place for a NaN or an infinity
+ */
+export async function finiteValues(file: Safetensors, name: string): Promise<Float32Array | Float64Array> {
+  const values = await file.values(name);
+  for (let i = 0; i < values.length; i++) {
+    if (Number.isFinite(values[i])) continue;
+    throw new EcifError(`${file.source}: ${tensorField(name)}: value ${i} is ${values[i]}; are the weights damaged?`);
+  }
+  return values;
+}
+
 /** The shape and dtype of a tensor to write, its values to come. */
 export type TensorPlan = Omit<TensorToWrite, 'values'>;
 

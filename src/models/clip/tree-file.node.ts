@@ -4,7 +4,7 @@ import { EcifError } from '../../array/errors.ts';
 import { keep, type Tensor, tensor } from '../../autodiff/tensor.ts';
 import type { Device } from '../../device/open.ts';
 import { fileSource, saveFile } from './files.node.ts';
-import { openSafetensors, requireTensors, type TensorToWrite, writeSafetensors } from './safetensors.ts';
+import { finiteValues, openSafetensors, requireTensors, type TensorToWrite, writeSafetensors } from './safetensors.ts';
 
 /** Tensors by name. */
 export type Named = Readonly<Record<string, Tensor>>;
@@ -50,7 +50,7 @@ export async function loadTrees(
       requireTensors(file, new Map(shapes(tree)));
       const leaves: [string, Tensor][] = [];
       for (const [name, shape] of shapes(tree)) {
-        leaves.push([name.slice(tree.length + 1), keep(tensor(device, await file.values(name), shape))]);
+        leaves.push([name.slice(tree.length + 1), keep(tensor(device, await finiteValues(file, name), shape))]);
         await device.tick();
       }
       trees[tree] = Object.fromEntries(leaves);

@@ -7,7 +7,7 @@ import type { Device } from '../../device/open.ts';
 import type { Clip } from './clip.ts';
 import { type ClipConfig, clipShapes } from './config.ts';
 import { type Adapter, type Lora, updateOf } from './lora.ts';
-import { requireTensors, type Safetensors } from './safetensors.ts';
+import { finiteValues, requireTensors, type Safetensors } from './safetensors.ts';
 
 /** A named tensor whose values are read from the device when their turn comes. */
 export interface NamedTensor {
@@ -28,7 +28,7 @@ export async function placeTensors(
   const placed = new Map<string, Tensor>();
   try {
     for (const [name, shape] of shapes) {
-      placed.set(name, keep(tensor(device, await file.values(name), shape)));
+      placed.set(name, keep(tensor(device, await finiteValues(file, name), shape)));
       await device.tick();
     }
   } catch (error) {
@@ -40,14 +40,14 @@ export async function placeTensors(
 
 /**
  * Puts the weights of a model on a device; tensors the model has no use for are left out.
- * @throws EcifError that names file and tensor if one is missing or has another shape
+ * @throws EcifError that names file and tensor if one is missing, has another shape or a value that is no number
  * @example const clip = await loadClip(config, await openSafetensors(source), device);
  */
 export async function loadClip(config: ClipConfig, file: Safetensors, device: Device): Promise<Clip> {
   const shapes = new Map(clipShapes(config));
   requireTensors(file, shapes);
   shapes.delete(LOGIT_SCALE);
-  const [logitScale] = await file.values(LOGIT_SCALE);
+  const [logitScale] = await finiteValues(file, LOGIT_SCALE);
   return { config, device, logitScale, tensors: await placeTensors(file, shapes, device) };
 }
 
