@@ -22,10 +22,7 @@ function trainedText({ commands, trained, device, settings, removed: { start, be
         'trained',
         `${parameters} LoRA parameters in ${seconds.toFixed(1)} s, to a gradient of ${gradient.toExponential(1)}`,
       ],
-      [
-        'recall',
-        `R@5 on the pairs to measure on ${percent(start.r5)} → ${percent(before.r5)}: swapped captions do harm`,
-      ],
+      ['recall', `R@5 on the pairs to measure on ${percent(start.r5)} before, ${percent(before.r5)} after`],
     ]),
   );
 }
