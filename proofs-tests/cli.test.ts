@@ -40,10 +40,10 @@ describe('ecif as a process', () => {
   it('refuses what it does not know, with the nearest word, in one line and exit code 2', async () => {
     await Promise.all([
       expectRefusal(['dmeo'], 'unknown command "dmeo"; did you mean demo?'),
-      expectRefusal(['demo', '--step', '3'], 'unknown option --step; did you mean --steps?'),
+      expectRefusal(['demo', '--sed', '3'], 'unknown option --sed; did you mean --seed?'),
     ]);
     await Promise.all([
-      expectRefusal(['demo', '--steps', 'many'], '--steps: found "many"; give a whole number ≥ 1 and ≤ 1000000'),
+      expectRefusal(['demo', '--seed', 'many'], '--seed: found "many"; give a whole number ≥ 0 and ≤ 4294967295'),
       expectRefusal([], 'no command; see ecif --help'),
     ]);
   });
@@ -80,7 +80,7 @@ describe('ecif as a process', () => {
     try {
       cpSync(join(root, 'src'), join(home, 'src'), { recursive: true });
       cpSync(join(root, 'package.json'), join(home, 'package.json'));
-      const { stdout, stderr, code } = await runCli(['demo', '--device', 'cpu'], home);
+      const { stdout, stderr, code } = await runCli(['demo', '--device', 'cpu', '--out', join(home, 'demo')], home);
       expect({ stdout, code }).toEqual({ stdout: '', code: 2 });
       expect(stderr.trimEnd().split('\n').at(-1)).toMatch(
         /^ecif: .*@twemoji\/svg is not installed; npm install --save-dev @twemoji\/svg unicode-emoji-json sharp$/,

@@ -1,10 +1,9 @@
 // Emoji as 32 × 32 pictures with their names: of several vendors to train on, of one to keep out.
 
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
-import sharp from 'sharp';
 import { parseCsv } from '../../src/data/csv.ts';
+import { drawList } from '../../src/data/emoji.node.ts';
 import { heldOutPictures, keyOf, type Picture, TRAINED, trainedPictures } from './vendors.ts';
 
 /** The vendor that is kept out. */
@@ -13,7 +12,6 @@ export const HELD_OUT = 'twemoji';
 /** Left out: at this size most are three stripes. */
 const FLAGS = 'Flags';
 const SIDE = 32;
-const AT_ONCE = 16;
 
 const require = createRequire(import.meta.url);
 
@@ -45,40 +43,22 @@ export function readConcepts(cache: string): Concept[] {
   });
 }
 
-async function draw(picture: Picture, to: string): Promise<void> {
-  const image = sharp(picture)
-    .resize(SIDE, SIDE, { fit: 'contain', background: '#fff' })
-    .flatten({ background: '#fff' });
-  await image.png().toFile(to);
-}
-
 const quoted = (text: string): string => `"${text.replaceAll('"', '""')}"`;
 
 /** Draws the pictures of some vendors and lists them; returns the list. */
-export async function drawPairs(
+export function drawPairs(
   folder: string,
   list: string,
   concepts: readonly Concept[],
   vendors: readonly string[],
 ): Promise<string> {
   const pairs = vendors.flatMap((vendor) =>
-    concepts.flatMap(({ key, name, pictures }) => {
+    concepts.flatMap(({ key, name: caption, pictures }) => {
       const picture = pictures.get(vendor);
-      return picture === undefined ? [] : [{ vendor, key, name, picture }];
+      return picture === undefined ? [] : [{ image: `${vendor}/${key}.png`, caption, id: `${vendor}-${key}`, picture }];
     }),
   );
-  for (const vendor of vendors) mkdirSync(join(folder, vendor), { recursive: true });
-  for (let i = 0; i < pairs.length; i += AT_ONCE) {
-    await Promise.all(
-      pairs.slice(i, i + AT_ONCE).map(({ vendor, key, picture }) => draw(picture, join(folder, vendor, `${key}.png`))),
-    );
-  }
-  const rows = pairs.map(({ vendor, key, name }) =>
-    [`${vendor}/${key}.png`, quoted(name), `${vendor}-${key}`].join(','),
-  );
-  const path = join(folder, list);
-  writeFileSync(path, `image,caption,id\n${rows.join('\n')}\n`);
-  return path;
+  return drawList(folder, list, pairs, SIDE);
 }
 
 /** Keeps the list of concepts, so that the held-out pairs can be drawn again without the other vendors. */

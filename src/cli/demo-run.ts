@@ -1,185 +1,222 @@
-// The demo's computation: train a small model on emoji, measure what it learned, check its derivatives.
+// The demo's story: train on swapped captions, score, detect, trace a mistake, remove what is harmful, and train again.
 
-import { createRng } from '../array/rng.ts';
-import { treeLeaves } from '../array/tree.ts';
-import { disposeTree, scope, type Tensor } from '../autodiff/tensor.ts';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseCsv } from '../data/csv.ts';
 import type { Device } from '../device/open.ts';
-import type { EmojiPair } from '../data/emoji.node.ts';
-import { epochBatches } from '../data/sampler.ts';
-import { fit, rowsOf } from '../models/fit.ts';
-import { nearestOther, pairLosses, type Retrieval, retrieval, shuffledRetrieval } from '../models/retrieval.ts';
-import { batchLoss, type PairBatch, similarities } from '../models/model.ts';
-import { initTwoTower, twoTower, type TwoTower } from '../models/two-tower.ts';
-import { checkDerivatives, type DerivativeCheck } from './demo-check.ts';
-import { type PairSet, split } from './demo-data.ts';
+import type { Findings } from '../report/findings.ts';
+import type { ModelMeasures, RemovalRecord, TracedQuery } from '../report/records.ts';
+import { type OptionSpecs, type OptionValue, withDefaults } from './args.ts';
+import { choosePairs, drawDemo } from './demo-data.ts';
+import { openDemo } from './demo-folder.ts';
+import { type DemoSettings, endingCommands, findingCommands, placesIn, RUNGS_SHOWN } from './demo-settings.ts';
+import { DETECT_OPTIONS, type DetectSettings } from './detect-options.ts';
+import { runDetection } from './detect-run.ts';
+import { readEdit } from './edits.ts';
+import type { Evaluation } from './evaluate-run.ts';
+import { EVALUATE_OPTIONS, runEvaluation } from './evaluate.ts';
+import { readText, writeText } from './files.ts';
+import { recallOf } from './measures.ts';
 import type { Progress } from './progress.ts';
+import { REMOVE_OPTIONS, type RemoveSettings } from './remove-options.ts';
+import { runRemoval } from './remove-run.ts';
+import { commandLine, readFindings } from './report-run.ts';
+import { writeReport } from './report.ts';
+import { readRun, runFile } from './run-folder.ts';
+import { SCORE_OPTIONS, type ScoreSettings } from './score-options.ts';
+import { runScoring } from './score-run.ts';
+import { TRACE_OPTIONS, type TraceSettings } from './trace-options.ts';
+import { runTrace } from './trace-run.ts';
+import { TRAIN_OPTIONS, type TrainSettings } from './train-options.ts';
+import { runTraining } from './train-run.ts';
 
-/** Sizes of the demo. */
-export interface DemoSettings {
-  readonly groups: readonly string[];
-  /** Pixels a side. */
-  readonly side: number;
-  /** Hashed features of a caption. */
-  readonly features: number;
-  readonly hidden: number;
-  readonly shared: number;
-  readonly batch: number;
-  readonly steps: number;
-  readonly rate: number;
-  readonly decay: number;
-  readonly temperature: number;
-  /** Emoji kept from training. */
-  readonly unseen: number;
-  /** Pairs of the derivative check, and pairs listed. */
-  readonly hardest: number;
+/** A demo that is asked for. */
+export interface DemoAsked {
+  /** Folder to write, or to go on in. */
+  readonly out: string;
+  /** CLIP folder. */
+  readonly model: string;
+  readonly seed: number;
+  readonly settings: DemoSettings;
+  readonly fresh: boolean;
 }
 
-/** Permutations of the control. */
-export const SHUFFLES = 100;
-
-const COMMON = {
-  groups: ['Smileys & Emotion', 'People & Body', 'Animals & Nature', 'Food & Drink', 'Objects'],
-  decay: 0.1,
-  temperature: 0.1,
-  unseen: 100,
-  hardest: 16,
-};
-
-/** Sizes for about half a minute on two cores: fewer pixels and units where every op runs in float64 on the CPU. */
-export const SETTINGS: Readonly<Record<Device['kind'], DemoSettings>> = {
-  webgpu: { ...COMMON, side: 16, features: 512, hidden: 128, shared: 64, batch: 128, steps: 600, rate: 2e-3 },
-  cpu: { ...COMMON, side: 12, features: 256, hidden: 64, shared: 32, batch: 64, steps: 600, rate: 4e-3 },
-};
-
-/** A pair the model finds hard. */
-export interface HardPair {
-  readonly emoji: string;
-  readonly caption: string;
-  readonly loss: number;
-  /** The other caption that its picture is most similar to. */
-  readonly nearest: string;
+/** An edit beside training again. */
+export interface DemoEdit {
+  readonly rung: string;
+  readonly seconds: number;
+  /** Seconds of training again over those of the edit. */
+  readonly speedup: number;
+  readonly measures: ModelMeasures;
+  /** ‖edited − retrained‖/‖θ̂ − retrained‖: 0 exact, 1 nothing gained. */
+  readonly error: number;
 }
 
 /** What the demo found. */
 export interface DemoResult {
-  readonly device: string;
+  readonly out: string;
   readonly seed: number;
+  readonly device: string;
   readonly settings: DemoSettings;
-  readonly parameters: number;
-  /** Mean loss of a caption or picture among all trained pairs: before, after, and of guessing evenly. */
-  readonly loss: { readonly untrained: number; readonly trained: number; readonly even: number };
-  readonly retrieval: {
-    readonly trained: Retrieval;
-    readonly unseenTone: Retrieval;
-    readonly unseenEmoji: Retrieval;
-    /** The trained pairs with their captions permuted, the mean of several permutations: must be at chance. */
-    readonly shuffled: Retrieval;
+  /** Command lines that do the same: evaluate, train, score, detect, trace, a removal by its rung, report. */
+  readonly commands: Readonly<Record<string, string>>;
+  readonly trained: {
+    readonly pairs: number;
+    readonly swapped: number;
+    readonly parameters: number;
+    readonly seconds: number;
+    /** ‖∇L(θ̂)‖ */
+    readonly gradient: number;
   };
-  readonly check: DerivativeCheck;
-  readonly hardest: readonly HardPair[];
-  readonly timing: { readonly trainSeconds: number; readonly stepsPerSecond: number };
-  readonly peakBytes: number;
-}
-
-/** Similarities of all captions with all pictures of a batch, on the host. */
-async function readSimilarities(theta: TwoTower, batch: PairBatch, temperature: number): Promise<ArrayLike<number>> {
-  const s = scope(() => similarities(twoTower(temperature), theta, batch));
-  const values = await s.data();
-  s.dispose();
-  return values;
-}
-
-const meanLoss = (losses: Float64Array): number => losses.reduce((a, b) => a + b, 0) / (2 * losses.length);
-
-/** The pairs with the highest loss, highest first. */
-function rankHardest(
-  s: ArrayLike<number>,
-  losses: Float64Array,
-  { pairs }: PairSet,
-  count: number,
-): { rows: number[]; list: HardPair[] } {
-  const n = pairs.length;
-  const rows = Array.from(losses.keys())
-    .sort((a, b) => losses[b] - losses[a])
-    .slice(0, count);
-  const list = rows.map((k) => {
-    const { emoji, caption } = pairs[k];
-    return { emoji, caption, loss: losses[k], nearest: pairs[nearestOther(s, n, k)].caption };
-  });
-  return { rows, list };
-}
-
-/** Trains with a line of progress now and then. */
-async function train(
-  theta: TwoTower,
-  { pairs, batch }: PairSet,
-  settings: DemoSettings,
-  seed: number,
-  progress: Progress,
-) {
-  const { steps, rate, decay, temperature } = settings;
-  const began = performance.now();
-  let timed = { step: 0, at: began };
-  const note = (step: number, loss: number): void => {
-    const now = performance.now();
-    // The first step compiles kernels, so speed is counted from its end.
-    if (step === 1) timed = { step, at: now };
-    const speed = step > timed.step ? (1000 * (step - timed.step)) / (now - timed.at) : null;
-    const rest = speed === null ? '' : `  ${speed.toFixed(1)} steps/s  ${Math.ceil((steps - step) / speed)} s left`;
-    progress.status(`step ${step}/${steps}  loss ${loss.toFixed(3)}${rest}`);
+  readonly detected: {
+    readonly by: string;
+    readonly flagged: number;
+    readonly expectedPrecision: number;
+    /** Share of the flagged pairs that are swapped; null where none is flagged. */
+    readonly precision: number | null;
+    readonly scores: readonly { readonly name: string; readonly auroc: number; readonly auprc: number }[];
   };
-  const batches = epochBatches(createRng(seed).fork(2), pairs.length, settings.batch);
-  const report = { every: Math.max(1, Math.round(steps / 12)), note };
-  const trained = await fit(twoTower(temperature), theta, batch, { batches, steps, rate, decay, report });
-  await batch.text.device.sync();
-  const seconds = (performance.now() - began) / 1000;
-  return { trained, timing: { trainSeconds: seconds, stepsPerSecond: steps / seconds } };
+  readonly traced: { readonly asked: number; readonly mistaken: number; readonly query: TracedQuery | null };
+  readonly removed: {
+    readonly pairs: number;
+    /** How many of them are swapped. */
+    readonly swapped: number;
+    /** Recall of the model that training started from. */
+    readonly start: Pick<ModelMeasures, 'r1' | 'r5'>;
+    /** The model trained on all pairs. */
+    readonly before: ModelMeasures;
+    readonly edits: readonly DemoEdit[];
+    readonly again: { readonly seconds: number; readonly gradient: number; readonly measures: ModelMeasures };
+  };
+  /** The page. */
+  readonly report: string;
+}
+
+/** Settings of a command from the options that its printed line has. */
+const settingsFor = <T>(options: Readonly<Record<string, OptionValue>>, specs: OptionSpecs): T =>
+  withDefaults(options, specs) as T;
+
+/** Tells of a step and takes it, unless it is done. */
+async function step(line: string, done: boolean, progress: Progress, take: () => Promise<unknown>): Promise<string> {
+  progress.line(`${done ? 'done before' : '$'} ${line}`);
+  if (!done) await take();
+  return line;
+}
+
+/** The steps up to the trace. */
+async function find(asked: DemoAsked, device: Device, progress: Progress): Promise<Record<string, string>> {
+  const places = placesIn(asked.out, asked.model);
+  const { run } = places;
+  const { evaluate, train, score, detect, trace } = findingCommands(places, asked.settings, asked.seed);
+  const there = (name: string): boolean => existsSync(join(run, name));
+  const begun = existsSync(runFile(run, 'run'));
+  const start = join(asked.out, 'start.json');
+  return {
+    evaluate: await step(commandLine('evaluate', evaluate), existsSync(start), progress, async () => {
+      const found = await runEvaluation(evaluate.data, settingsFor(evaluate, EVALUATE_OPTIONS), device, progress);
+      writeText(start, `${JSON.stringify(found, null, 2)}\n`);
+    }),
+    train: await step(commandLine('train', train), begun && readRun(run).status === 'done', progress, () =>
+      runTraining(
+        { ...settingsFor<TrainSettings>(train, TRAIN_OPTIONS), data: train.data, resume: begun },
+        device,
+        progress,
+      ),
+    ),
+    score: await step(commandLine('score', score), there('scores.parquet.json'), progress, () =>
+      runScoring(run, settingsFor<ScoreSettings>(score, SCORE_OPTIONS), device, progress),
+    ),
+    detect: await step(commandLine('detect', detect), there('detect.json'), progress, () =>
+      runDetection(run, settingsFor<DetectSettings>(detect, DETECT_OPTIONS), device, progress),
+    ),
+    trace: await step(commandLine('trace', trace), there('trace.json'), progress, () =>
+      runTrace(run, settingsFor<TraceSettings>(trace, TRACE_OPTIONS), device, progress),
+    ),
+  };
+}
+
+/** The steps after it. */
+async function end(asked: DemoAsked, device: Device, progress: Progress): Promise<Record<string, string>> {
+  const places = placesIn(asked.out, asked.model);
+  const { run } = places;
+  const flagged = readFindings(run).detect?.cutoff.flagged ?? 0;
+  const commands = endingCommands(places, asked.settings, flagged);
+  const lines: Record<string, string> = {};
+  for (const rung of RUNGS_SHOWN) {
+    const done = (readEdit(commands[rung].out)?.retrained ?? null) !== null;
+    lines[rung] = await step(commandLine('remove', commands[rung]), done, progress, () =>
+      runRemoval(run, settingsFor<RemoveSettings>(commands[rung], REMOVE_OPTIONS), device, progress),
+    );
+  }
+  const report = commandLine('report', commands.report);
+  return { ...lines, report: await step(report, false, progress, () => writeReport(run, undefined, progress)) };
+}
+
+/** Ids that a column of a table of the run says yes to. */
+function idsWith(run: string, file: string, column: string): Set<string> {
+  const path = join(run, file);
+  const [head, ...rows] = parseCsv(path, readFileSync(path, 'utf8'), ',');
+  const [id, at] = ['id', column].map((name) => head.fields.indexOf(name));
+  return new Set(rows.filter(({ fields }) => fields[at] === 'yes').map(({ fields }) => fields[id]));
+}
+
+/** A removal that was verified. */
+type Verified = RemovalRecord & {
+  readonly measures: NonNullable<RemovalRecord['measures']>;
+  readonly retrained: NonNullable<RemovalRecord['retrained']> & { readonly measures: ModelMeasures };
+};
+
+/** What the removals did. */
+function removedIn(asked: DemoAsked, { removals }: Findings, swapped: ReadonlySet<string>): DemoResult['removed'] {
+  const shown = RUNGS_SHOWN.map((rung) => removals.find(({ name }) => name === rung)?.record as Verified);
+  const [{ removed, measures, retrained }] = shown;
+  const start = JSON.parse(readText(join(asked.out, 'start.json'))) as Evaluation;
+  return {
+    pairs: removed.length,
+    swapped: removed.filter(({ id }) => swapped.has(id)).length,
+    start: { r1: recallOf(start, 'r1'), r5: recallOf(start, 'r5') },
+    before: measures.before,
+    edits: shown.map(({ rung, editSeconds: seconds, measures: { edited }, retrained: { speedup, error } }) => ({
+      ...{ rung, seconds, speedup, measures: edited, error },
+    })),
+    again: { seconds: retrained.seconds, gradient: retrained.gradient, measures: retrained.measures },
+  };
+}
+
+/** What the folder says, once all is done. */
+function resultOf(asked: DemoAsked, commands: DemoResult['commands']): DemoResult {
+  const { run } = placesIn(asked.out, asked.model);
+  const findings = readFindings(run);
+  const { detect, trace } = findings as Findings & { detect: NonNullable<Findings['detect']> };
+  const { dataset, parameters, seconds, norms, device } = findings.run;
+  const [swapped, flagged] = [idsWith(run, 'truth.csv', 'swapped'), idsWith(run, 'detect.csv', 'flagged')];
+  const { cutoff, method: by, truth } = detect;
+  return {
+    ...{ out: asked.out, seed: asked.seed, device, settings: asked.settings, commands },
+    trained: {
+      ...{ pairs: dataset.pairs, swapped: swapped.size, parameters: parameters ?? 0 },
+      ...{ seconds: (seconds?.steps ?? 0) + (seconds?.end ?? 0), gradient: norms?.gradientNorm ?? 0 },
+    },
+    detected: {
+      ...{ by, flagged: cutoff.flagged, expectedPrecision: cutoff.expectedPrecision },
+      precision: flagged.size === 0 ? null : [...flagged].filter((id) => swapped.has(id)).length / flagged.size,
+      scores: (truth?.measures ?? []).map(({ name, auroc, auprc }) => ({ name, auroc, auprc })),
+    },
+    traced: { asked: trace?.asked ?? 0, mistaken: trace?.mistaken ?? 0, query: trace?.queries[0] ?? null },
+    removed: removedIn(asked, findings, swapped),
+    report: join(run, 'report.html'),
+  };
 }
 
 /**
- * Trains and measures. Equal seeds give equal results on one device.
- * @param pairs emoji with their names
+ * Runs the demo, or goes on with one that was killed; of one that is done only the page is written again.
+ * @returns what the files of its folder say
  */
-export async function runDemo(
-  device: Device,
-  pairs: readonly EmojiPair[],
-  settings: DemoSettings,
-  seed: number,
-  progress: Progress,
-): Promise<DemoResult> {
-  const { temperature, features, hidden, shared, side, unseen } = settings;
-  const rng = createRng(seed);
-  const sets = split(device, rng.fork(0), pairs, unseen, features);
-  const start = initTwoTower(device, rng.fork(1), { text: features, image: 3 * side * side, hidden, shared });
-  const n = sets.trained.pairs.length;
-  const read = (theta: TwoTower, set: PairSet): Promise<ArrayLike<number>> =>
-    readSimilarities(theta, set.batch, temperature);
-  const untrained = meanLoss(pairLosses(await read(start, sets.trained), n));
-  const { trained, timing } = await train(start, sets.trained, settings, seed, progress);
-  progress.line('measuring retrieval and checking derivatives');
-  const s = await read(trained, sets.trained);
-  const losses = pairLosses(s, n);
-  const { rows, list } = rankHardest(s, losses, sets.trained, settings.hardest);
-  const measure = async (set: PairSet): Promise<Retrieval> => retrieval(await read(trained, set), set.pairs.length);
-  const batch = scope(() => rowsOf(sets.trained.batch, rows));
-  const check = await checkDerivatives(trained, batch, (p, b) => batchLoss(twoTower(temperature), p, b), seed);
-  const result: DemoResult = {
-    device: device.name,
-    seed,
-    settings,
-    parameters: treeLeaves<Tensor>(trained).reduce((count, x) => count + x.size, 0),
-    loss: { untrained, trained: meanLoss(losses), even: Math.log(n) },
-    retrieval: {
-      trained: retrieval(s, n),
-      unseenTone: await measure(sets.unseenTone),
-      unseenEmoji: await measure(sets.unseenEmoji),
-      shuffled: shuffledRetrieval(s, n, rng.fork(4), SHUFFLES),
-    },
-    check,
-    hardest: list,
-    timing,
-    peakBytes: device.memory().peak,
-  };
-  disposeTree([trained, batch, sets.trained.batch, sets.unseenTone.batch, sets.unseenEmoji.batch]);
-  return result;
+export async function runDemo(asked: DemoAsked, device: Device, progress: Progress): Promise<DemoResult> {
+  const { out, model, seed, settings, fresh } = asked;
+  const chosen = await choosePairs(settings, seed);
+  openDemo(out, { seed, device: device.kind, settings }, fresh);
+  await drawDemo(placesIn(out, model), chosen);
+  const found = await find(asked, device, progress);
+  return resultOf(asked, { ...found, ...(await end(asked, device, progress)) });
 }

@@ -21,7 +21,7 @@ async function meanLoss({ loss: { model, partitions, batch } }: EvaluationPairs,
 }
 
 /** Recall of captions and pictures together. */
-function recallOf({ pictures, captions, retrieval }: Evaluation, at: 'r1' | 'r5'): number {
+export function recallOf({ pictures, captions, retrieval }: Evaluation, at: 'r1' | 'r5'): number {
   const { textToImage, imageToText } = retrieval;
   return (captions * textToImage[at] + pictures * imageToText[at]) / (captions + pictures);
 }

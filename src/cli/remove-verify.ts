@@ -1,7 +1,7 @@
 // Training again without the removed pairs, by the recipe of the run, to judge an edit by.
 
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { distance } from '../array/vector.ts';
 import { Flat } from '../autodiff/flat.ts';
 import { disposeTree } from '../autodiff/tensor.ts';
@@ -17,6 +17,7 @@ import type { Progress } from './progress.ts';
 import { readRun, runFile } from './run-folder.ts';
 import { settingsIn } from './run-paths.ts';
 import type { EvaluationPairs, OpenedRun } from './score-model.ts';
+import type { TrainSettings } from './train-options.ts';
 import { runTraining } from './train-run.ts';
 
 /** Names, in the folder of an edit, of the ids that training again leaves out, and of its run. */
@@ -35,8 +36,33 @@ async function errorOf(edited: Adapter, retrained: Adapter, theta: Adapter): Pro
   return whole === 0 ? Number(gap > 0) : gap / whole;
 }
 
+/** A training run without its folder and the list of pairs that it leaves out, to tell recipes apart. */
+const recipeOf = ({ out: _out, resume: _resume, without: _without, ...recipe }: TrainSettings): string =>
+  JSON.stringify(Object.entries(recipe).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+
+const idsIn = (edit: string): string => JSON.stringify(readIds(join(edit, WITHOUT_FILE)));
+
 /**
- * Trains again, or goes on with it, in the folder of an edit, and compares.
+ * The run of another edit in the folder beside this one that was trained without the same pairs, by the same recipe and
+ * on the same device; null where there is none.
+ */
+function trainedBeside(dir: string, settings: TrainSettings, device: Device): string | null {
+  const place = dirname(resolve(dir));
+  const found = readdirSync(place)
+    .map((name) => join(place, name))
+    .find((edit) => {
+      const run = join(edit, RETRAINED);
+      if (edit === resolve(dir) || !existsSync(runFile(run, 'run')) || idsIn(edit) !== idsIn(dir)) return false;
+      const record = readRun(run);
+      const same = record.status === 'done' && record.device === device.name;
+      return same && recipeOf(settingsIn(run, record)) === recipeOf(settings);
+    });
+  return found === undefined ? null : join(found, RETRAINED);
+}
+
+/**
+ * Trains again, or goes on with it, in the folder of an edit, and compares; an edit beside it that took out the same
+ * pairs spares it that.
  * @param rows the removed pairs
  * @returns the part of the edit's record that says so
  */
@@ -47,11 +73,13 @@ export async function verifyEdit(
   device: Device,
   progress: Progress,
 ): Promise<NonNullable<RemovalRecord['retrained']>> {
-  const out = join(dir, RETRAINED);
-  const recipe = settingsIn(folder, readRun(folder));
-  const settings = { ...recipe, out, without: join(dir, WITHOUT_FILE), resume: existsSync(runFile(out, 'run')) };
-  progress.line(`training again without ${rows.length} pair${rows.length === 1 ? '' : 's'}, in ${out}`);
-  const record = await runTraining(settings, device, progress);
+  const own = join(dir, RETRAINED);
+  const begun = existsSync(runFile(own, 'run'));
+  const recipe = { ...settingsIn(folder, readRun(folder)), without: join(dir, WITHOUT_FILE) };
+  const out = (begun ? null : trainedBeside(dir, recipe, device)) ?? own;
+  const which = `without ${rows.length} pair${rows.length === 1 ? '' : 's'}, in ${out}`;
+  progress.line(out === own ? `training again ${which}` : `trained again before ${which}`);
+  const record = out === own ? await runTraining({ ...recipe, out, resume: begun }, device, progress) : readRun(out);
   const { steps, end } = record.seconds as { steps: number; end: number };
   const load = async (from: string): Promise<Adapter> =>
     (await loadCheckpoint(runFile(from, 'theta'), run.theta, device)).state.theta;

@@ -7,8 +7,28 @@ import { missingOf } from '../report/workflow-summary.ts';
 import { defineCommand } from './command.ts';
 import { requireWritable, writeText } from './files.ts';
 import { bytes, columns } from './format.ts';
+import type { Progress } from './progress.ts';
 import { openThumbnails } from './report-pictures.ts';
 import { readFindings } from './report-run.ts';
+
+/** What a page holds, and where it is. */
+interface WrittenReport {
+  readonly out: string;
+  readonly bytes: number;
+  readonly pictures: { readonly shown: number; readonly unreadable: number };
+  readonly missing: ReturnType<typeof missingOf>;
+}
+
+/** Writes the page of a run. */
+export async function writeReport(folder: string, out: string | undefined, progress: Progress): Promise<WrittenReport> {
+  const findings = readFindings(folder);
+  const path = out ?? join(folder, 'report.html');
+  requireWritable(path);
+  const { thumbnail, counts } = await openThumbnails(findings, progress);
+  const html = await workflowReport(findings, thumbnail);
+  writeText(path, html);
+  return { out: path, bytes: Buffer.byteLength(html), pictures: counts, missing: missingOf(findings) };
+}
 
 export const report = defineCommand({
   name: 'report',
@@ -17,21 +37,14 @@ export const report = defineCommand({
   options: { out: { kind: 'text', label: 'FILE', help: 'page to write; RUN/report.html unless given' } },
   operands: { label: 'RUN', help: 'folder of ecif train, with what the other commands added', least: 1, most: 1 },
   run: async ({ out }, { operands: [folder], progress }) => {
-    const findings = readFindings(folder);
-    const path = out ?? join(folder, 'report.html');
-    requireWritable(path);
-    const { thumbnail, counts } = await openThumbnails(findings, progress);
-    const html = await workflowReport(findings, thumbnail);
-    writeText(path, html);
-    const missing = missingOf(findings);
-    const size = Buffer.byteLength(html);
-    const pictures = `${counts.shown}${counts.unreadable === 0 ? '' : `, ${counts.unreadable} could not be read`}`;
+    const json = await writeReport(folder, out, progress);
+    const { shown, unreadable } = json.pictures;
     return {
-      json: { out: path, bytes: size, pictures: counts, missing },
+      json,
       text: columns([
-        ['report', `${oneLine(path)}, ${bytes(size)}`],
-        ['pictures', pictures],
-        ...missing.map(({ what, command }): [string, string] => ['not here', `${what}; ${command} makes them`]),
+        ['report', `${oneLine(json.out)}, ${bytes(json.bytes)}`],
+        ['pictures', `${shown}${unreadable === 0 ? '' : `, ${unreadable} could not be read`}`],
+        ...json.missing.map(({ what, command }): [string, string] => ['not here', `${what}; ${command} makes them`]),
       ]),
       ok: true,
     };

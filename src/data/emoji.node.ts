@@ -1,20 +1,28 @@
 // Emoji pictures and their names from the packages @twemoji/svg, unicode-emoji-json and sharp, as image-text pairs.
 
-import { access, readFile } from 'node:fs/promises';
+import { existsSync, mkdirSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, isAbsolute, join, relative, sep } from 'node:path';
+import type { Sharp } from 'sharp';
 import { EcifError } from '../array/errors.ts';
+import { writeWholeSync } from '../array/whole-file.node.ts';
+import { csvLine } from './score-text.ts';
 
-/** One picture with its caption. */
-export interface EmojiPair {
+/** An emoji that has a picture. */
+export interface Emoji {
   readonly emoji: string;
   /** The name Unicode gives it, as plain text. */
   readonly caption: string;
   readonly group: string;
+  /** Its SVG file. */
+  readonly file: string;
+}
+
+/** One picture with its caption. */
+export interface EmojiPair extends Emoji {
   /** side × side × 3 values in 0…1, 0 for white. */
   readonly pixels: Float32Array;
-  /** The same picture with another skin tone, where there is one. */
-  readonly variant: Float32Array | null;
 }
 
 /** Settings of {@link readEmoji}. */
@@ -23,20 +31,18 @@ export interface EmojiOptions {
   readonly groups: readonly string[];
   /** Pixels a side. */
   readonly side: number;
-  /** Code point of the skin tone of the variants; medium-dark unless told. */
-  readonly tone?: number;
 }
+
+/** Draws the file or the text of a picture on white, as a square of so many pixels. */
+type Draw = (picture: string | Buffer, side: number) => Sharp;
 
 const PACKAGES = ['@twemoji/svg', 'unicode-emoji-json', 'sharp'];
 const JOINER = '200d';
 const PRESENTATION = 'fe0f';
-const MEDIUM_DARK = 0x1f3fe;
 const AT_ONCE = 16;
 
-type Raster = (file: string, side: number) => Promise<Float32Array>;
-
 const missing = (name: string): EcifError =>
-  new EcifError(`readEmoji: the package ${name} is not installed; npm install --save-dev ${PACKAGES.join(' ')}`);
+  new EcifError(`emoji: the package ${name} is not installed; npm install --save-dev ${PACKAGES.join(' ')}`);
 
 /** The file of a package, found the way Node finds it from here. */
 function locate(name: string, file: string): string {
@@ -47,26 +53,20 @@ function locate(name: string, file: string): string {
   }
 }
 
-/** A function that draws an SVG file on white and gives 1 − value for every channel. */
-async function loadRaster(): Promise<Raster> {
+/** What draws pictures. */
+async function openDraw(): Promise<Draw> {
   const { default: sharp } = await import('sharp').catch(() => {
     throw missing('sharp');
   });
-  return async (file, side) => {
-    const image = sharp(file).resize(side, side).flatten({ background: '#fff' }).removeAlpha();
-    return Float32Array.from(await image.raw().toBuffer(), (value) => 1 - value / 255);
-  };
+  const background = '#fff';
+  return (picture, side) =>
+    sharp(picture).resize(side, side, { fit: 'contain', background }).flatten({ background }).removeAlpha();
 }
 
 /** Code points of an emoji as Twemoji names files: hexadecimal, the presentation selector only in joined sequences. */
 export function emojiCodes(emoji: string): string[] {
   const codes = Array.from(emoji, (c) => (c.codePointAt(0) ?? 0).toString(16));
   return codes.includes(JOINER) ? codes : codes.filter((c) => c !== PRESENTATION);
-}
-
-/** The codes with a skin tone after the first one. */
-function tonedCodes([first, ...rest]: readonly string[], tone: number): string[] {
-  return [first, tone.toString(16), ...(rest[0] === PRESENTATION ? rest.slice(1) : rest)];
 }
 
 /**
@@ -77,33 +77,35 @@ export function pictureFile(folder: string, codes: readonly string[]): string {
   const file = join(folder, `${codes.join('-')}.svg`);
   const inside = relative(folder, file);
   if (isAbsolute(inside) || inside.startsWith('..') || inside.includes(sep)) {
-    throw new EcifError(`readEmoji: ${JSON.stringify(codes.join('-'))} is no file name; use hexadecimal code points`);
+    throw new EcifError(`emoji: ${JSON.stringify(codes.join('-'))} is no file name; use hexadecimal code points`);
   }
   return file;
 }
 
-const exists = (file: string): Promise<boolean> =>
-  access(file).then(
-    () => true,
-    () => false,
-  );
-
-interface Entry {
-  readonly name: string;
-  readonly group: string;
-  readonly skin_tone_support: boolean;
+/**
+ * The emoji that have a picture, in the order of Unicode.
+ * @throws EcifError when a package is missing, with what to install
+ */
+export async function listEmoji(): Promise<Emoji[]> {
+  const folder = dirname(locate('@twemoji/svg', 'package.json'));
+  const path = locate('unicode-emoji-json', 'data-by-emoji.json');
+  const entries = JSON.parse(await readFile(path, 'utf8')) as Record<string, { name?: unknown; group?: unknown }>;
+  const all = Object.entries(entries).map(([emoji, { name: caption, group }]) => {
+    if (typeof caption !== 'string' || typeof group !== 'string') {
+      throw new EcifError(`emoji: ${path}: ${JSON.stringify(emoji)} lacks name or group; reinstall the package`);
+    }
+    return { emoji, caption, group, file: pictureFile(folder, emojiCodes(emoji)) };
+  });
+  return all.filter(({ file }) => existsSync(file));
 }
 
-/** The table of emoji, checked. */
-async function readTable(): Promise<[string, Entry][]> {
-  const file = locate('unicode-emoji-json', 'data-by-emoji.json');
-  const table = JSON.parse(await readFile(file, 'utf8')) as Record<string, Partial<Entry>>;
-  return Object.entries(table).map(([emoji, { name, group, skin_tone_support = false }]) => {
-    if (typeof name !== 'string' || typeof group !== 'string') {
-      throw new EcifError(`readEmoji: ${file}: ${JSON.stringify(emoji)} lacks name or group; reinstall the package`);
-    }
-    return [emoji, { name, group, skin_tone_support }];
-  });
+/** What `f` gives for each item, a few at once. */
+async function eachOf<T, R>(items: readonly T[], f: (item: T) => Promise<R>): Promise<R[]> {
+  const found: R[] = [];
+  for (let i = 0; i < items.length; i += AT_ONCE) {
+    found.push(...(await Promise.all(items.slice(i, i + AT_ONCE).map(f))));
+  }
+  return found;
 }
 
 /**
@@ -111,24 +113,44 @@ async function readTable(): Promise<[string, Entry][]> {
  * @throws EcifError when a package is missing, with what to install
  * @example const pairs = await readEmoji({ groups: ['Food & Drink'], side: 16 });
  */
-export async function readEmoji({ groups, side, tone = MEDIUM_DARK }: EmojiOptions): Promise<EmojiPair[]> {
-  const folder = dirname(locate('@twemoji/svg', 'package.json'));
-  const [raster, table] = [await loadRaster(), await readTable()];
-  const draw = async (codes: readonly string[]): Promise<Float32Array | null> => {
-    const file = pictureFile(folder, codes);
-    return (await exists(file)) ? raster(file, side) : null;
-  };
-  const read = async ([emoji, { name, group, skin_tone_support }]: [string, Entry]): Promise<EmojiPair[]> => {
-    const codes = emojiCodes(emoji);
-    const pixels = await draw(codes);
-    if (pixels === null) return [];
-    return [
-      { emoji, caption: name, group, pixels, variant: skin_tone_support ? await draw(tonedCodes(codes, tone)) : null },
-    ];
-  };
-  const chosen = table.filter(([, { group }]) => groups.includes(group));
-  const pairs: EmojiPair[] = [];
-  for (let i = 0; i < chosen.length; i += AT_ONCE)
-    pairs.push(...(await Promise.all(chosen.slice(i, i + AT_ONCE).map(read))).flat());
-  return pairs;
+export async function readEmoji({ groups, side }: EmojiOptions): Promise<EmojiPair[]> {
+  const [draw, all] = [await openDraw(), await listEmoji()];
+  const chosen = all.filter(({ group }) => groups.includes(group));
+  return eachOf(chosen, async (one) => ({
+    ...one,
+    pixels: Float32Array.from(await draw(one.file, side).raw().toBuffer(), (value) => 1 - value / 255),
+  }));
+}
+
+/** A pair to be drawn. */
+export interface PairToDraw {
+  /** Path of the picture in the folder of the list, with `/` between its parts. */
+  readonly image: string;
+  readonly caption: string;
+  readonly id: string;
+  /** SVG or another picture, by its file or as it is. */
+  readonly picture: string | Buffer;
+}
+
+/**
+ * Draws pictures as PNG files, and then lists them with their captions, as `ecif train` reads them.
+ * @returns the path of the list
+ */
+export async function drawList(
+  folder: string,
+  list: string,
+  pairs: readonly PairToDraw[],
+  side: number,
+): Promise<string> {
+  const draw = await openDraw();
+  for (const place of new Set(pairs.map(({ image }) => dirname(join(folder, image))))) {
+    mkdirSync(place, { recursive: true });
+  }
+  await eachOf(pairs, async ({ image, picture }) => {
+    writeWholeSync(join(folder, image), await draw(picture, side).png().toBuffer());
+  });
+  const path = join(folder, list);
+  const rows = pairs.map(({ image, caption, id }) => csvLine([image, caption, id]));
+  writeWholeSync(path, [csvLine(['image', 'caption', 'id']), ...rows].join(''));
+  return path;
 }

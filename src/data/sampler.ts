@@ -10,20 +10,6 @@ export const SAMPLERS = ['random', 'distinct'] as const;
 export type Sampler = (typeof SAMPLERS)[number];
 
 /**
- * Endless batches: each epoch is a fresh permutation cut into batches; a rest smaller than a batch is left out.
- * @param count pairs to draw from
- * @param size pairs a batch, at most `count`
- * @example const batches = epochBatches(createRng(0), 1000, 128); batches.next().value;
- */
-export function* epochBatches(rng: Rng, count: number, size: number): Generator<Uint32Array, never> {
-  const most = Math.min(size, count);
-  for (;;) {
-    const order = rng.permutation(count);
-    for (let first = 0; first + most <= count; first += most) yield order.slice(first, first + most);
-  }
-}
-
-/**
  * A random partition in which no batch has two pairs of a class, where no class has more pairs than there are batches;
  * a larger one is spread evenly. Batches are as many and as large as those of {@link drawPartition}: class after class
  * is dealt out to them in turn.

@@ -2,14 +2,12 @@
 
 import { treeLeaves, treeMap } from '../array/tree.ts';
 import { add, combine, div, mul } from '../autodiff/ops/binary.ts';
-import { gather } from '../autodiff/ops/indexing.ts';
 import { sum } from '../autodiff/ops/reduce.ts';
 import { affine, clamp, sqrt, square } from '../autodiff/ops/unary.ts';
 import { disposeTree, scope, type Tensor, tensor } from '../autodiff/tensor.ts';
 import { valueAndGrad } from '../autodiff/transforms.ts';
 import { Adam, type AdamState } from './optimizer.ts';
-import { batchLoss, type Model, type PairBatch } from './model.ts';
-import { rateAt } from './schedule.ts';
+import { batchLoss, type Model } from './model.ts';
 
 /** Settings of {@link Trainer}. */
 export interface TrainerOptions<T> {
@@ -104,43 +102,4 @@ export class Trainer<T> {
   dispose(): void {
     this.#adam.dispose();
   }
-}
-
-/** Settings of {@link fit}. */
-export interface FitOptions {
-  /** Rows of the pairs of each step. */
-  readonly batches: Iterator<Uint32Array, unknown>;
-  readonly steps: number;
-  /** Largest step size; it falls to zero along a cosine. */
-  readonly rate: number;
-  readonly decay: number;
-  /** Told the loss per pair and direction after the first step, every `every` steps, and after the last. */
-  readonly report?: { readonly every: number; readonly note: (step: number, loss: number) => void };
-}
-
-/** The pairs of some rows. */
-export function rowsOf(pairs: PairBatch, rows: ArrayLike<number>): PairBatch {
-  const index = tensor(pairs.text.device, Int32Array.from(rows), [rows.length], 'int');
-  return { text: gather(pairs.text, index), image: gather(pairs.image, index) };
-}
-
-/**
- * Minimises the contrastive loss over batches of pairs that are all on the device.
- * @param theta where to start; given back to the device
- * @returns the trained parameters
- */
-export async function fit<T>(model: Model<T, PairBatch>, theta: T, pairs: PairBatch, options: FitOptions): Promise<T> {
-  const { batches, steps, rate, decay, report } = options;
-  const trainer = new Trainer(theta, { decay });
-  for (let step = 0; step < steps; step++) {
-    const rows = batches.next().value as Uint32Array;
-    const batch = scope(() => rowsOf(pairs, rows));
-    const made = trainer.step(model, batch, rows.length, rateAt({ kind: 'cosine', rate, steps }, step));
-    const due = step === 0 || step === steps - 1 || (step + 1) % (report?.every ?? steps) === 0;
-    if (report !== undefined && due) report.note(step + 1, await made.loss.item());
-    disposeTree([made, batch]);
-    await pairs.text.device.tick();
-  }
-  trainer.dispose();
-  return trainer.theta;
 }

@@ -1,6 +1,4 @@
-// What a similarity matrix says about its pairs: recall in both directions, and the loss of every pair.
-
-import type { Rng } from '../array/rng.ts';
+// What a similarity matrix says about its pairs: recall in both directions.
 
 /** Fractions of queries with a partner among the first 1, 5 and 10 candidates. */
 export interface Recall {
@@ -76,38 +74,4 @@ export function retrieval(s: ArrayLike<number>, n: number, partners?: ArrayLike<
   const captionOf = new Uint32Array(n);
   for (let k = 0; k < n; k++) captionOf[partners?.[k] ?? k] = k;
   return captionRecall(s, n, captionOf);
-}
-
-/** Recall when partners are drawn at random, the mean of `times` permutations: a control that chance predicts. */
-export function shuffledRetrieval(s: ArrayLike<number>, n: number, rng: Rng, times: number): Retrieval {
-  const runs = Array.from({ length: times }, () => retrieval(s, n, rng.permutation(n)));
-  const mean = (pick: (run: Retrieval) => Recall): Recall => ({
-    r1: runs.reduce((sum, run) => sum + pick(run).r1 / times, 0),
-    r5: runs.reduce((sum, run) => sum + pick(run).r5 / times, 0),
-    r10: runs.reduce((sum, run) => sum + pick(run).r10 / times, 0),
-  });
-  return { ...runs[0], textToImage: mean((run) => run.textToImage), imageToText: mean((run) => run.imageToText) };
-}
-
-function logSumExp(at: (j: number) => number, n: number): number {
-  let peak = -Infinity;
-  for (let j = 0; j < n; j++) peak = Math.max(peak, at(j));
-  let total = 0;
-  for (let j = 0; j < n; j++) total += Math.exp(at(j) - peak);
-  return peak + Math.log(total);
-}
-
-/** [LSE_j S_kj − S_kk] + [LSE_j S_jk − S_kk] for every pair k, in float64. */
-export function pairLosses(s: ArrayLike<number>, n: number): Float64Array {
-  return Float64Array.from({ length: n }, (_, k) => {
-    const rows = logSumExp((j) => s[k * n + j], n);
-    return rows + logSumExp((j) => s[j * n + k], n) - 2 * s[k * n + k];
-  });
-}
-
-/** The caption most similar to picture k, its own left out. */
-export function nearestOther(s: ArrayLike<number>, n: number, k: number): number {
-  let best = k === 0 ? 1 : 0;
-  for (let j = 0; j < n; j++) if (j !== k && s[j * n + k] > s[best * n + k]) best = j;
-  return best;
 }

@@ -1,0 +1,97 @@
+// The sizes of the demo, and the options of every command of its story.
+
+import { join } from 'node:path';
+import type { Device } from '../device/open.ts';
+import type { OptionValue } from './args.ts';
+
+/** Sizes of the demo. */
+export interface DemoSettings {
+  /** Pairs to train on. */
+  readonly pairs: number;
+  /** Pairs that accuracy is measured on, none of them trained on. */
+  readonly held: number;
+  /** Share of the captions that are swapped. */
+  readonly noise: number;
+  readonly batch: number;
+  readonly epochs: number;
+  /** δ for each pair. */
+  readonly l2: number;
+  /** ‖∇L‖ for each pair at which training ends. */
+  readonly stationarity: number;
+  /** Relative residual of solves for scores and traces, and for removals: what the linearisation leaves out is larger. */
+  readonly tolerance: { readonly scores: number; readonly removal: number };
+}
+
+const COMMON = {
+  noise: 0.2,
+  batch: 16,
+  epochs: 5,
+  l2: 0.75,
+  stationarity: 5e-5,
+  tolerance: { scores: 0.1, removal: 0.3 },
+};
+
+/** Sizes that suit two cores with software Vulkan, and one in float64. */
+export const SETTINGS: Readonly<Record<Device['kind'], DemoSettings>> = {
+  webgpu: { ...COMMON, pairs: 256, held: 400 },
+  cpu: { ...COMMON, pairs: 96, held: 300 },
+};
+
+/** Where everything is. */
+export interface DemoPlaces {
+  /** CLIP folder. */
+  readonly model: string;
+  /** Folder of the pictures. */
+  readonly pictures: string;
+  /** List of the pairs to train on. */
+  readonly trained: string;
+  /** List of the pairs kept from training. */
+  readonly held: string;
+  /** Run folder. */
+  readonly run: string;
+}
+
+/** Where everything is in a folder. */
+export const placesIn = (out: string, model: string): DemoPlaces => ({
+  ...{ model, pictures: join(out, 'pairs'), trained: join(out, 'pairs', 'trained.csv') },
+  ...{ held: join(out, 'pairs', 'held-out.csv'), run: join(out, 'run') },
+});
+
+type Options = Readonly<Record<string, OptionValue>>;
+
+/** Removals that are compared, from one solve to one with the curvature after removal. */
+export const RUNGS_SHOWN = ['rescaled', 'newton'] as const;
+
+/** Options of the commands before pairs are removed, the operand among them. */
+export function findingCommands(places: DemoPlaces, settings: DemoSettings, seed: number) {
+  const { model, trained, held, run } = places;
+  const { pairs, noise, batch, epochs, l2, stationarity } = settings;
+  const tolerance = settings.tolerance.scores;
+  const lora = { rank: 4, alpha: 8, 'text-layers': 'last:1', 'vision-layers': 'last:1' };
+  const rounded = (x: number): number => Number(x.toPrecision(3));
+  const end = { l2: rounded(l2 * pairs), 'to-stationarity': rounded(stationarity * pairs) };
+  return {
+    evaluate: { data: held, model },
+    train: { data: trained, model, out: run, noise, ...lora, batch, epochs, partitions: 1, ...end, seed },
+    score: { run, validation: held, tolerance },
+    detect: { run, validation: held, tolerance },
+    trace: { run, queries: held, most: 1, top: 5, probes: 5, tolerance },
+  } as const satisfies Record<string, Options>;
+}
+
+/**
+ * Options of the removals and of the report.
+ * @param flagged pairs that were flagged; where there are none, as many as were swapped are removed
+ */
+export function endingCommands({ held, run }: DemoPlaces, { noise, tolerance }: DemoSettings, flagged: number) {
+  const where = flagged > 0 ? "flagged = 'yes'" : `highest ${100 * noise}% by suspicion`;
+  const removal = { run, where, scores: join(run, 'detect.csv'), validation: held, verify: true };
+  const by = (rung: (typeof RUNGS_SHOWN)[number]) => ({
+    ...{ ...removal, rung, tolerance: tolerance.removal, preconditioner: 'none', out: join(run, 'removals', rung) },
+  });
+  return {
+    rescaled: { ...by('rescaled'), 'dry-run': true },
+    newton: by('newton'),
+    report: { run },
+  } as const satisfies Record<string, Options>;
+}
