@@ -25,10 +25,10 @@ export interface DemoSettings {
 const COMMON = {
   noise: 0.2,
   batch: 16,
-  epochs: 5,
-  l2: 0.75,
-  stationarity: 5e-5,
-  tolerance: { scores: 0.1, removal: 0.3 },
+  epochs: 10,
+  l2: 50,
+  stationarity: 2e-5,
+  tolerance: { scores: 0.1, removal: 0.1 },
 };
 
 /** Sizes that suit two cores with software Vulkan, and one in float64. */
@@ -60,22 +60,25 @@ export const placesIn = (out: string, model: string): DemoPlaces => ({
 type Options = Readonly<Record<string, OptionValue>>;
 
 /** Removals that are compared, from one solve to one with the curvature after removal. */
-export const RUNGS_SHOWN = ['rescaled', 'newton'] as const;
+export const RUNGS_SHOWN = ['corrected', 'newton'] as const;
 
 /** Options of the commands before pairs are removed, the operand among them. */
 export function findingCommands(places: DemoPlaces, settings: DemoSettings, seed: number) {
   const { model, trained, held, run } = places;
   const { pairs, noise, batch, epochs, l2, stationarity } = settings;
   const tolerance = settings.tolerance.scores;
-  const lora = { rank: 4, alpha: 8, 'text-layers': 'last:1', 'vision-layers': 'last:1' };
+  const lora = {
+    ...{ rank: 8, alpha: 512, targets: 'out_proj,fc2', rate: 3e-4 },
+    ...{ 'text-layers': 'last:1', 'vision-layers': 'last:1' },
+  };
   const rounded = (x: number): number => Number(x.toPrecision(3));
   const end = { l2: rounded(l2 * pairs), 'to-stationarity': rounded(stationarity * pairs) };
   return {
     evaluate: { data: held, model },
     train: { data: trained, model, out: run, noise, ...lora, batch, epochs, partitions: 1, ...end, seed },
-    score: { run, validation: held, tolerance },
-    detect: { run, validation: held, tolerance },
-    trace: { run, queries: held, most: 1, top: 5, probes: 5, tolerance },
+    score: { run, validation: held, tolerance, preconditioner: 'none' },
+    detect: { run, validation: held, tolerance, preconditioner: 'none' },
+    trace: { run, queries: held, most: 1, top: 5, probes: 5, rung: 'newton', tolerance, preconditioner: 'none' },
   } as const satisfies Record<string, Options>;
 }
 
@@ -90,7 +93,7 @@ export function endingCommands({ held, run }: DemoPlaces, { noise, tolerance }: 
     ...{ ...removal, rung, tolerance: tolerance.removal, preconditioner: 'none', out: join(run, 'removals', rung) },
   });
   return {
-    rescaled: { ...by('rescaled'), 'dry-run': true },
+    corrected: { ...by('corrected'), 'dry-run': true },
     newton: by('newton'),
     report: { run },
   } as const satisfies Record<string, Options>;
