@@ -1,0 +1,2 @@
+// stub
+export const writePage = (_out: string, _docs: string): void => undefined;
