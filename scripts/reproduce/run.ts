@@ -8,7 +8,7 @@ import { type Cell, earlierCell, type Made, writeCell } from './cells.ts';
 import { DATASETS, type DatasetName } from './data.ts';
 import type { Experiment } from './experiments/experiment.ts';
 import { EXPERIMENTS } from './experiments/index.ts';
-import { recipeOf, SIZES, type Sizes } from './settings.ts';
+import { recipeOf, type Sizes } from './settings.ts';
 import { Subject } from './subject.ts';
 
 /** What to run. */
@@ -16,7 +16,9 @@ export interface Asked {
   readonly only: readonly number[];
   readonly datasets: readonly DatasetName[];
   readonly seeds: readonly number[];
-  readonly size: keyof typeof SIZES;
+  /** Name of the sizes, and of the folder of their results. */
+  readonly size: string;
+  readonly sizes: Sizes;
   readonly out: string;
   readonly cifar10n: string | undefined;
 }
@@ -47,7 +49,13 @@ function tasksOf({ only, datasets, seeds }: Asked, bench: Bench, progress: Progr
 
 /** The recipe of a dataset as a cell tells it: what is the same for all its runs. */
 function recipeFor(dataset: DatasetName, sizes: Sizes): Record<string, unknown> {
-  const { data: _data, out: _out, model: _model, seed: _seed, ...recipe } = recipeOf(dataset, 0, sizes, { data: '', out: '' });
+  const {
+    data: _data,
+    out: _out,
+    model: _model,
+    seed: _seed,
+    ...recipe
+  } = recipeOf(dataset, 0, sizes, { data: '', out: '' });
   return recipe;
 }
 
@@ -79,7 +87,7 @@ function timeLeft(tasks: readonly Task[], took: ReadonlyMap<number, readonly num
 
 /** Runs what is asked for; cells that are there are taken. */
 export async function runExperiments(asked: Asked, device: Device, progress: Progress): Promise<Cell[]> {
-  const sizes = SIZES[asked.size];
+  const { sizes } = asked;
   const out = join(asked.out, asked.size);
   let [where, told] = ['', 0];
   const inner: Progress = {

@@ -39,9 +39,11 @@ function requireSame(folder: string, { options, versions }: RunRecord, settings:
   const other = Object.entries({ ...settings, resume: false }).find(
     ([name, value]) => value !== undefined && options[name] !== value,
   );
-  if (other !== undefined) throw new EcifError(`${folder}: a run of another ${other[0]}; remove it, or give another --out`);
+  if (other !== undefined)
+    throw new EcifError(`${folder}: a run of another ${other[0]}; remove it, or give another --out`);
   const { ecif } = versions as { ecif: string };
-  if (ecif !== ownVersion()) throw new EcifError(`${folder}: a run of version ${ecif}; remove it, or give another --out`);
+  if (ecif !== ownVersion())
+    throw new EcifError(`${folder}: a run of version ${ecif}; remove it, or give another --out`);
 }
 
 /**
@@ -49,7 +51,12 @@ function requireSame(folder: string, { options, versions }: RunRecord, settings:
  * @param out folder of all results
  * @throws EcifError for a folder with a run of other settings
  */
-export async function trainRun(settings: TrainSettings, out: string, device: Device, progress: Progress): Promise<Trained> {
+export async function trainRun(
+  settings: TrainSettings,
+  out: string,
+  device: Device,
+  progress: Progress,
+): Promise<Trained> {
   const folder = settings.out as string;
   const there = existsSync(runFile(folder, 'run'));
   if (there) requireSame(folder, readRun(folder), settings);
@@ -57,7 +64,9 @@ export async function trainRun(settings: TrainSettings, out: string, device: Dev
   const record = await runTraining({ ...settings, resume: there }, device, progress);
   const { gradientNorm, stationarity } = record.norms as FinalNorms;
   const { steps, end } = record.seconds as { steps: number; end: number };
-  const sha256 = createHash('sha256').update(readFileSync(runFile(folder, 'run'))).digest('hex');
+  const sha256 = createHash('sha256')
+    .update(readFileSync(runFile(folder, 'run')))
+    .digest('hex');
   const settled = stationarity?.reached === true || stationarity?.status === 'rounding';
   const about = { run: relative(out, folder), sha256, pairs: record.dataset.pairs };
   return { folder, record, about: { ...about, seconds: steps + end, gradient: gradientNorm, settled } };

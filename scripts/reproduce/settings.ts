@@ -51,7 +51,16 @@ export const COMPARED = [
 ] as const;
 
 /** Those by which pairs are removed in experiment 5. */
-export const REMOVING = ['ecif', 'ecif-published', 'if-ekfac', 'tracin', 'trak', 'clipscore', 'loss', 'random'] as const;
+export const REMOVING = [
+  'ecif',
+  'ecif-published',
+  'if-ekfac',
+  'tracin',
+  'trak',
+  'clipscore',
+  'loss',
+  'random',
+] as const;
 
 /**
  * The recipe: an adapter on the last layer of each tower. Its scale is large and δ grows with its square, which holds the

@@ -54,11 +54,17 @@ export class Subject {
   readonly #scale: number;
   readonly #task: ScoringTask<Adapter, unknown>;
 
-  private constructor(bench: Bench, posed: Posed, trained: Trained, run: OpenedRun, parts: {
-    test: EvaluationPairs;
-    scale: number;
-    task: ScoringTask<Adapter, unknown>;
-  }) {
+  private constructor(
+    bench: Bench,
+    posed: Posed,
+    trained: Trained,
+    run: OpenedRun,
+    parts: {
+      test: EvaluationPairs;
+      scale: number;
+      task: ScoringTask<Adapter, unknown>;
+    },
+  ) {
     [this.#bench, this.posed, this.trained, this.run] = [bench, posed, trained, run];
     [this.#test, this.#scale, this.#task] = [parts.test, parts.scale, parts.task];
     this.bad = readTruth(trained.folder, undefined, run.dataset);

@@ -78,12 +78,18 @@ function originalsOf({ trained: { folder } }: Subject): Map<string, { caption: s
   const [head, ...records] = parseCsv(path, readText(path), ',');
   const [id, caption, label] = ['id', 'original_caption', 'original_label'].map((name) => head.fields.indexOf(name));
   return new Map(
-    records.map(({ fields }) => [fields[id], { caption: fields[caption], label: fields[label] === '' ? null : fields[label] }]),
+    records.map(({ fields }) => [
+      fields[id],
+      { caption: fields[caption], label: fields[label] === '' ? null : fields[label] },
+    ]),
   );
 }
 
 /** Mean shares over lists of pairs, each of one mistake. */
-function sharesOf(lists: readonly (readonly Counted[])[], asked: readonly { predicted: string; truth: string }[]): Shares {
+function sharesOf(
+  lists: readonly (readonly Counted[])[],
+  asked: readonly { predicted: string; truth: string }[],
+): Shares {
   const share = (is: (pair: Counted, q: number) => boolean): number =>
     lists.reduce((sum, list, q) => sum + list.filter((pair) => is(pair, q)).length / Math.max(1, list.length), 0) /
     Math.max(1, lists.length);
@@ -120,7 +126,10 @@ export const trace: Experiment<Traced> = {
     const pairsOf = (ids: readonly string[]): Counted[] => ids.map((id) => counted.get(id) as Counted);
     const sourcesIn = (traced: readonly TracedQuery[]): Counted[][] =>
       traced.map(({ against }) => pairsOf(against.map(({ id }) => id)));
-    const near = await subject.nearest(queries.map(({ id }) => id), TOP);
+    const near = await subject.nearest(
+      queries.map(({ id }) => id),
+      TOP,
+    );
     return {
       ...{ base: subject.trained.about, asked: relative.asked, mistaken: relative.mistaken, traced: queries.length },
       shares: {
@@ -134,7 +143,11 @@ export const trace: Experiment<Traced> = {
       },
       mistakes: queries.map(({ id, caption, predictions, against }) => ({
         ...{ id, caption, said: predictions[0].caption },
-        sources: against.map((source) => ({ id: source.id, caption: source.caption, swapped: source.swapped ?? false })),
+        sources: against.map((source) => ({
+          id: source.id,
+          caption: source.caption,
+          swapped: source.swapped ?? false,
+        })),
       })),
     };
   },
