@@ -17,6 +17,8 @@ export interface Bench {
   readonly out: string;
   /** Folder of the data. */
   readonly data: string;
+  /** CLIP folder that is adapted. */
+  readonly model: string;
   readonly sizes: Sizes;
   /** Folder of CIFAR-10N, where there is one. */
   readonly cifar10n: string | undefined;
@@ -36,8 +38,11 @@ export interface Kind {
   readonly more: Partial<TrainSettings>;
 }
 
-/** The data as they are. */
-export const CLEAN: Kind = { name: 'clean', more: {} };
+/** The data as they are, trained to a smaller gradient than others: parameters are compared there. */
+export const cleanOf = ({ sizes: { tolerance } }: Bench): Kind => ({
+  name: 'clean',
+  more: { 'to-stationarity': tolerance / 4 },
+});
 
 /** Some captions traded. */
 export const swapped = (noise: number): Kind => ({ name: `swapped-${Math.round(100 * noise)}`, more: { noise } });
@@ -51,6 +56,6 @@ export async function pose(bench: Bench, dataset: DatasetName, seed: number, kin
     dataset,
     seed,
     parts,
-    settings: recipeOf(dataset, seed, bench.sizes, { ...kind.more, data: parts.pool, out }),
+    settings: recipeOf(dataset, seed, bench.sizes, { ...kind.more, model: bench.model, data: parts.pool, out }),
   };
 }

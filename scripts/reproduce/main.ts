@@ -18,7 +18,7 @@ import { root } from '../small-clip/publish.ts';
 import { DATASETS, type DatasetName } from './data.ts';
 import { EXPERIMENTS } from './experiments/index.ts';
 import { runExperiments } from './run.ts';
-import { SIZES } from './settings.ts';
+import { MODEL, SIZES } from './settings.ts';
 import { writePage } from './write.ts';
 
 const OPTIONS = {
@@ -68,7 +68,7 @@ async function reproduce(words: readonly string[]): Promise<void> {
   mkdirSync(out, { recursive: true });
   const { cifar10n, device: kind } = values;
   const size = values.quick ? 'quick' : 'full';
-  const asked = { only, datasets, seeds, size, sizes: SIZES[size], out, cifar10n };
+  const asked = { only, datasets, seeds, size, sizes: SIZES[size], model: MODEL, out, cifar10n };
   await withDevice(kind, (device) => runExperiments(asked, device, progressOn(process.stderr)));
 }
 

@@ -19,6 +19,8 @@ export interface Asked {
   /** Name of the sizes, and of the folder of their results. */
   readonly size: string;
   readonly sizes: Sizes;
+  /** CLIP folder that is adapted. */
+  readonly model: string;
   readonly out: string;
   readonly cifar10n: string | undefined;
 }
@@ -55,7 +57,7 @@ function recipeFor(dataset: DatasetName, sizes: Sizes): Record<string, unknown> 
     model: _model,
     seed: _seed,
     ...recipe
-  } = recipeOf(dataset, 0, sizes, { data: '', out: '' });
+  } = recipeOf(dataset, 0, sizes, { data: '', model: '', out: '' });
   return recipe;
 }
 
@@ -87,7 +89,7 @@ function timeLeft(tasks: readonly Task[], took: ReadonlyMap<number, readonly num
 
 /** Runs what is asked for; cells that are there are taken. */
 export async function runExperiments(asked: Asked, device: Device, progress: Progress): Promise<Cell[]> {
-  const { sizes } = asked;
+  const { sizes, model, cifar10n } = asked;
   const out = join(asked.out, asked.size);
   let [where, told] = ['', 0];
   const inner: Progress = {
@@ -99,7 +101,7 @@ export async function runExperiments(asked: Asked, device: Device, progress: Pro
       progress.status(`${where}  ${text}`);
     },
   };
-  const bench: Bench = { device, progress: inner, out, data: join(asked.out, 'data'), sizes, cifar10n: asked.cifar10n };
+  const bench: Bench = { device, progress: inner, out, data: join(asked.out, 'data'), model, sizes, cifar10n };
   const tasks = tasksOf(asked, bench, progress);
   progress.line(`${tasks.length} cells on ${device.name}`);
   const took = new Map<number, number[]>();

@@ -1,6 +1,6 @@
 // Experiment 6: a few percent of the pairs removed at random, by training again and by edits.
 
-import { CLEAN } from '../bench.ts';
+import { cleanOf } from '../bench.ts';
 import { atRandom, shareOf } from '../chosen.ts';
 import { type Edited, type EditName, editAll } from '../edits.ts';
 import type { Measures } from '../measure.ts';
@@ -30,8 +30,9 @@ export const several: Experiment<Several> = {
   number: 6,
   name: 'several',
   about: '1 to 7 % of the pairs removed at random: training again against edits',
-  run: async ({ sizes, progress }, subjectOf, { seed }) => {
-    const subject = await subjectOf(CLEAN);
+  run: async (bench, subjectOf, { seed }) => {
+    const { sizes, progress } = bench;
+    const subject = await subjectOf(cleanOf(bench));
     const points: SeveralPoint[] = [];
     for (const [i, share] of sizes.several.entries()) {
       const rows = atRandom(subject.count, shareOf(share, subject.count), seed, 50 + i);

@@ -8,6 +8,7 @@ import { runTrace } from '../../../src/cli/trace-run.ts';
 import { parseCsv } from '../../../src/data/csv.ts';
 import type { TracedQuery } from '../../../src/report/records.ts';
 import { type Bench, swapped } from '../bench.ts';
+import { SOLVING } from '../edits.ts';
 import type { RunAbout } from '../runs.ts';
 import { SWAPPED } from '../settings.ts';
 import type { Subject } from '../subject.ts';
@@ -103,7 +104,15 @@ function sharesOf(
 /** Mistakes of a model with the pairs against the truth. */
 async function traceBy(bench: Bench, subject: Subject, by: TraceSettings['by']) {
   const { device, progress, sizes } = bench;
-  const asked = { queries: subject.posed.parts.test, most: sizes.queries, top: TOP, by, rung: 'none', probes: 8 };
+  const asked = {
+    queries: subject.posed.parts.test,
+    most: sizes.queries,
+    top: TOP,
+    by,
+    rung: 'none',
+    probes: 8,
+    ...SOLVING,
+  };
   const settings = withDefaults(asked, TRACE_OPTIONS) as unknown as TraceSettings;
   return runTrace(subject.trained.folder, settings, device, progress);
 }

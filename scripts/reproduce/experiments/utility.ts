@@ -1,6 +1,6 @@
 // Experiment 1: a tenth of the pairs removed, random, valuable or harmful ones, by training again and by edits.
 
-import { CLEAN } from '../bench.ts';
+import { cleanOf } from '../bench.ts';
 import { atRandom, firstBy, shareOf } from '../chosen.ts';
 import { type Edited, editAll, EDITS } from '../edits.ts';
 import type { Measures } from '../measure.ts';
@@ -33,7 +33,7 @@ export const utility: Experiment<Utility> = {
   name: 'utility',
   about: 'random, valuable and harmful tenth removed: training again against edits',
   run: async (bench, subjectOf, { seed }) => {
-    const subject = await subjectOf(CLEAN);
+    const subject = await subjectOf(cleanOf(bench));
     const many = shareOf(REMOVED, subject.count);
     const { values } = await subject.scores('ecif');
     const rows = {
