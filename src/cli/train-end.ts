@@ -6,6 +6,7 @@ import type { Device } from '../device/open.ts';
 import type { Adapter } from '../models/clip/lora.ts';
 import { DivergedError } from '../models/clip/train.ts';
 import { settle, type Settled, type SettleProgress } from '../models/settle.ts';
+import { stacked } from '../models/stacked.ts';
 import { gradientNorm, type StreamedLoss } from '../models/streamed.ts';
 import type { Progress } from './progress.ts';
 import type { TrainSettings } from './train-options.ts';
@@ -84,7 +85,7 @@ export async function runEnd(run: EndOfRun, theta: Adapter): Promise<{ theta: Ad
   if (tolerance === undefined) {
     return { theta, norms: { objective: value, gradientNorm: norm, ...counts, stationarity: null } };
   }
-  const settled = await settle(loss, theta, {
+  const settled = await settle(await stacked(loss), theta, {
     ...{ tolerance, iterations, newtonSteps, memory: megabytes * 2 ** 20 },
     progress: run.settled,
     onSegment: (at, reached) => run.checkpoint(at, reached),

@@ -102,6 +102,7 @@ const LOOP_OPTIONS = {
     help: 'equal seeds give equal runs on one device',
   },
   'checkpoint-every': { kind: 'number', whole: true, least: 1, default: 100, help: 'steps between checkpoints' },
+  'keep-checkpoints': { kind: 'flag', help: 'keep the parameters of every checkpoint, which TracIn and TRAK ask for' },
   'to-stationarity': {
     kind: 'number',
     least: 0,

@@ -12,6 +12,7 @@ import { rateAt } from '../models/schedule.ts';
 import type { SettleProgress } from '../models/settle.ts';
 import { openPairs } from './data-run.ts';
 import { writeText } from './files.ts';
+import { keepCheckpoint } from './kept-checkpoints.ts';
 import { readyPairs } from './pairs.ts';
 import type { Progress } from './progress.ts';
 import {
@@ -68,8 +69,9 @@ function stepTeller({ progress, batches: { steps } }: Run, first: number): (reco
 }
 
 /** Writes where the run is. */
-function checkpoint(run: Run, state: TrainState<Adapter>, settled?: SettleProgress): Promise<void> {
+async function checkpoint(run: Run, state: TrainState<Adapter>, settled?: SettleProgress): Promise<void> {
   const notes = { seed: String(run.settings.seed), streams: 'counted by step' };
+  if (run.settings['keep-checkpoints'] && settled === undefined) await keepCheckpoint(run.folder, state, notes);
   return saveCheckpoint(runFile(run.folder, 'checkpoint'), { state, centre: run.centre ?? null, notes, settled });
 }
 
