@@ -23,7 +23,7 @@ import { quiet } from './support/shapes.ts';
 const home = mkdtempSync(join(tmpdir(), 'ecif-demo-'));
 const model = fileURLToPath(new URL('../models/small-clip', import.meta.url));
 const settings: DemoSettings = {
-  ...{ pairs: 12, held: 12, noise: 0.2, batch: 6, epochs: 1, l2: 8, stationarity: 0.05 },
+  ...{ pairs: 12, held: 12, noise: 0.2, batch: 6, epochs: 1, l2: 96, stationarity: 0.05 },
   tolerance: { scores: 0.3, removal: 0.3 },
 };
 const asked = { out: join(home, 'demo'), model, seed: 5, settings, fresh: false };

@@ -14,7 +14,7 @@ export interface DemoSettings {
   readonly noise: number;
   readonly batch: number;
   readonly epochs: number;
-  /** δ for each pair. */
+  /** δ of the objective: how hard it is to learn a single pair by heart, however many there are. */
   readonly l2: number;
   /** ‖∇L‖ for each pair at which training ends. */
   readonly stationarity: number;
@@ -26,7 +26,7 @@ const COMMON = {
   noise: 0.2,
   batch: 16,
   epochs: 10,
-  l2: 50,
+  l2: 12_800,
   stationarity: 2e-5,
   tolerance: { scores: 0.1, removal: 0.1 },
 };
@@ -72,7 +72,7 @@ export function findingCommands(places: DemoPlaces, settings: DemoSettings, seed
     ...{ 'text-layers': 'last:1', 'vision-layers': 'last:1' },
   };
   const rounded = (x: number): number => Number(x.toPrecision(3));
-  const end = { l2: rounded(l2 * pairs), 'to-stationarity': rounded(stationarity * pairs) };
+  const end = { l2, 'to-stationarity': rounded(stationarity * pairs) };
   return {
     evaluate: { data: held, model },
     train: { data: trained, model, out: run, noise, ...lora, batch, epochs, partitions: 1, ...end, seed },

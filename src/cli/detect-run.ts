@@ -209,7 +209,7 @@ export async function runDetection(
 ): Promise<DetectRecord> {
   const began = performance.now();
   requireProbes(settings.probes);
-  const { validation, by, probes, candidates, top } = settings;
+  const { validation } = settings;
   const run = await openTrained(folder, device, { ...settings, partitions: 0 }, progress);
   try {
     const bad = readTruth(folder, settings.truth, run.dataset);
@@ -222,7 +222,7 @@ export async function runDetection(
     const chosen: Signal = { name: ranking.name, values: ranking.suspicion.map((x) => -x) };
     const judged = [chosen, ...signalsOf(known).filter(({ name }) => name !== ranking.name)];
     const record: DetectRecord = {
-      ...{ command: 'detect', options: { run: folder, validation, by, probes, candidates, top } },
+      ...{ command: 'detect', options: { run: folder, ...settings } },
       ...{ device: device.name, version: ownVersion(), seconds: (performance.now() - began) / 1000 },
       ...{ pairs: run.dataset.rows.length, method: ranking.name, about: ABOUT[settings.by], cutoff: ranking.cutoff },
       suspects: explained(run, known, ranking, bad, settings.top),

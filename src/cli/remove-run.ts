@@ -125,7 +125,7 @@ async function makeEdit(asked: Asked, notes: readonly string[], began: number) {
   }
   const farther = after.norm > before.norm ? ['the edited model is farther from a minimum than θ̂'] : [];
   const record: RemovalRecord = {
-    ...{ command: 'remove', options: { ...settings }, device: device.name, version: ownVersion() },
+    ...{ command: 'remove', options: { run: folder, ...settings }, device: device.name, version: ownVersion() },
     seconds: (performance.now() - began) / 1000,
     run: folder,
     removed: rows.map((row) => ({ id: run.dataset.rows[row].id, caption: run.dataset.rows[row].caption })),

@@ -15,7 +15,7 @@ interface Line {
   readonly seconds: number | null;
 }
 
-const linesOf = ({ measures, gradient, seconds, retrained }: RemovalRecord): Line[] => [
+const linesOf = ({ measures, gradient, editSeconds: seconds, retrained }: RemovalRecord): Line[] => [
   { name: 'before', measures: measures?.before ?? null, gradient: gradient.before, seconds: null },
   { name: 'edited', measures: measures?.edited ?? null, gradient: gradient.after, seconds },
   ...(retrained === null
