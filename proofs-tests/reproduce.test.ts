@@ -5,7 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { pageOf } from '../scripts/reproduce/page.ts';
 import { collect } from '../scripts/reproduce/results.ts';
 import { type Asked, runExperiments } from '../scripts/reproduce/run.ts';
-import type { Sizes } from '../scripts/reproduce/settings.ts';
+import { COMPARED, type Sizes } from '../scripts/reproduce/settings.ts';
+import type { Detection } from '../scripts/reproduce/experiments/detection.ts';
 import type { Utility } from '../scripts/reproduce/experiments/utility.ts';
 import { openDevice } from '../src/device/open.ts';
 import { temporaryFolder, writeBase } from './support/shapes.ts';
@@ -40,7 +41,7 @@ describe('npm run reproduce', () => {
       const lines: string[] = [];
       const progress = { line: (text: string) => void lines.push(text), status: () => undefined };
       const asked: Asked = {
-        only: [1, 7],
+        only: [1, 3, 7],
         datasets: ['emoji'],
         seeds: [1],
         size: 'tiny',
@@ -49,7 +50,8 @@ describe('npm run reproduce', () => {
         out,
         cifar10n: undefined,
       };
-      const [cell] = await runExperiments(asked, device, progress);
+      const cells = await runExperiments(asked, device, progress);
+      const [cell, found] = cells;
       expect(lines.some((line) => line.includes('experiment 7 (human) is left out: CIFAR-10N'))).toBe(true);
       const { base, removals } = cell.result as Utility;
       const record = JSON.parse(readFileSync(join(out, 'tiny', base.run, 'run.json'), 'utf8')) as {
@@ -62,7 +64,13 @@ describe('npm run reproduce', () => {
         expect(edits.newton.error).toBeLessThan(1);
       }
 
-      expect(await runExperiments(asked, device, progress)).toEqual([cell]);
+      const { wrong, detect, methods } = (found.result as Detection)['50'];
+      expect(wrong).toBe(4);
+      expect(Object.keys(methods)).toEqual([...COMPARED]);
+      // Two ways to the same number: the signal of `ecif detect`, and the method of that name.
+      expect(detect.clipscore.auroc).toBeCloseTo(methods.clipscore.auroc, 12);
+
+      expect(await runExperiments(asked, device, progress)).toEqual(cells);
       expect(lines.at(-1)).toContain('kept from an earlier run');
       const other = runExperiments({ ...asked, sizes: { ...TINY, epochs: 2 } }, device, progress);
       await expect(other).rejects.toThrow('1-emoji-1.json: of other settings');

@@ -61,7 +61,7 @@ export function pageOf(results: Results, notes: string, panels: readonly string[
   const said = notesIn(notes);
   const intro = said.get('intro');
   if (intro === undefined) throw new EcifError('docs/results/notes.md: no <!-- intro -->; write one');
-  const note = (name: string): string[] => (said.has(name) ? [said.get(name) as string] : []);
+  const note = (name: string): string[] => [said.get(name) ?? ''].filter((text) => text !== '');
   const sections = TITLES.flatMap(([title, section], i) => {
     const number = i + 1;
     const body = section(results);

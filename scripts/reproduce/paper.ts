@@ -25,7 +25,7 @@ export const PAPER_SAYS: Readonly<Record<number, string>> = {
   2: 'The paper, Food101: accuracy falls from 84.7 to 84.1 without up to 30 % of the valuable pairs; without 10 % of the harmful ones it rises by about 1 point, and stays about level up to 90 %, while random removal lowers it.',
   3: 'The paper, 20 % mislabelled: “the 8 data points with the highest IS are entirely within the mislabeled data”, of ten shown. It has no AUROC, no AUPRC and no other method here.',
   4: 'The paper shows pictures and says that sources are similar in shape or texture to the query; it has no numbers.',
-  5: 'The paper, Flowers102, least contributive 10 % removed: a bar chart in which ECIF is first, then IF-EKFAC, TRAK and TracIn; the numbers are not printed.',
+  5: 'The paper, Flowers102, least contributive 10 % removed, ECIF beside IF-EKFAC, TRAK and TracIn: a figure without printed numbers; “ECIF demonstrated superior performance”.',
   6: 'The paper, Food101, DTD and Flowers102, 1–7 % removed: accuracy of ECIF and retraining differ by less than 1.5 points in most cases.',
   7: 'The paper, ANIMAL-10N (6.44 % wrong): with less than 40 % of the harmful pairs removed, ECIF is more than 10 points above random removal.',
 };

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { EcifError } from '../../src/array/errors.ts';
 import { readText } from '../../src/cli/files.ts';
 import type { Cell } from './cells.ts';
-import type { DatasetName } from './data.ts';
+import { DATASETS, type DatasetName } from './data.ts';
 
 /** A cell without what all cells of its dataset share. */
 export type ShortCell<R = unknown> = Pick<Cell<R>, 'experiment' | 'dataset' | 'seed' | 'seconds' | 'result'>;
@@ -40,7 +40,10 @@ export function collect(folder: string): Results {
   }
   const short = cells
     .map(({ experiment, dataset, seed, seconds, result }) => ({ experiment, dataset, seed, seconds, result }))
-    .toSorted((a, b) => a.experiment - b.experiment || a.dataset.localeCompare(b.dataset) || a.seed - b.seed);
+    .toSorted(
+      (a, b) =>
+        a.experiment - b.experiment || DATASETS.indexOf(a.dataset) - DATASETS.indexOf(b.dataset) || a.seed - b.seed,
+    );
   return JSON.parse(JSON.stringify({ version, device, settings, cells: short }, rounded)) as Results;
 }
 

@@ -1,7 +1,7 @@
 // Runs experiments: dataset by dataset and seed by seed, so that models are shared; what is finished is kept.
 
 import { join } from 'node:path';
-import type { Progress } from '../../src/cli/progress.ts';
+import { lasting, type Progress } from '../../src/cli/progress.ts';
 import type { Device } from '../../src/device/open.ts';
 import { type Bench, type Kind, pose } from './bench.ts';
 import { type Cell, earlierCell, type Made, writeCell } from './cells.ts';
@@ -75,10 +75,6 @@ async function makeCell({ experiment, dataset, seed }: Task, bench: Bench): Prom
     opened.forEach((subject) => subject.close());
   }
 }
-
-/** How long something takes as people say it. */
-const lasting = (seconds: number): string =>
-  seconds < 100 ? `${Math.ceil(seconds)} s` : `${Math.ceil(seconds / 60)} min`;
 
 /** Time that is left: what cells of the same experiment took, or the mean of all. */
 function timeLeft(tasks: readonly Task[], took: ReadonlyMap<number, readonly number[]>): number {

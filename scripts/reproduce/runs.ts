@@ -1,7 +1,6 @@
 // Training runs of the experiments, each a run folder of `ecif train`, made once and found again.
 
-import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, relative } from 'node:path';
 import { EcifError } from '../../src/array/errors.ts';
 import type { Progress } from '../../src/cli/progress.ts';
@@ -10,6 +9,7 @@ import type { FinalNorms } from '../../src/cli/train-end.ts';
 import type { TrainSettings } from '../../src/cli/train-options.ts';
 import { runTraining } from '../../src/cli/train-run.ts';
 import { ownVersion } from '../../src/cli/versions.ts';
+import { hashOfFile } from '../../src/data/score-files.node.ts';
 import type { Device } from '../../src/device/open.ts';
 
 /** A finished run. */
@@ -64,9 +64,7 @@ export async function trainRun(
   const record = await runTraining({ ...settings, resume: there }, device, progress);
   const { gradientNorm, stationarity } = record.norms as FinalNorms;
   const { steps, end } = record.seconds as { steps: number; end: number };
-  const sha256 = createHash('sha256')
-    .update(readFileSync(runFile(folder, 'run')))
-    .digest('hex');
+  const sha256 = await hashOfFile(runFile(folder, 'run'));
   const settled = stationarity?.reached === true || stationarity?.status === 'rounding';
   const about = { run: relative(out, folder), sha256, pairs: record.dataset.pairs };
   return { folder, record, about: { ...about, seconds: steps + end, gradient: gradientNorm, settled } };

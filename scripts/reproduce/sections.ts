@@ -10,7 +10,7 @@ import { type Several, SEVERAL_EDITS } from './experiments/several.ts';
 import { SOURCES, type Traced } from './experiments/trace.ts';
 import { REMOVALS, type Utility } from './experiments/utility.ts';
 import { TITLES } from './figures.ts';
-import { over, percentOver, tableOf } from './markdown.ts';
+import { overOf, percentOf, percentOver, tableOf } from './markdown.ts';
 import { PAPER_CIFAR100, PAPER_UTILITY } from './paper.ts';
 import { cellsOf, type Results } from './results.ts';
 
@@ -43,18 +43,12 @@ export const modelsSection = (results: Results): string =>
       return [
         TITLES[dataset],
         String(all[0].base.pairs),
-        percentOver(all.map(({ before }) => before.accuracy)),
-        percentOver(all.map(({ trained }) => trained.accuracy)),
-        percentOver(all.map(({ trained }) => trained.r5)),
+        percentOf(all, ({ before }) => before.accuracy),
+        percentOf(all, ({ trained }) => trained.accuracy),
+        percentOf(all, ({ trained }) => trained.r5),
         `${all.filter(({ base }) => base.settled).length} of ${all.length}`,
-        over(
-          all.map(({ base }) => base.gradient),
-          1,
-        ),
-        over(
-          all.map(({ base }) => base.seconds),
-          1,
-        ),
+        overOf(all, ({ base }) => base.gradient, 1),
+        overOf(all, ({ base }) => base.seconds, 1),
       ];
     }),
   );
@@ -66,39 +60,21 @@ function utilityTable(all: readonly Utility[]): string {
     return [
       [
         `${kind}, retrain`,
-        percentOver(again.map(({ measures }) => measures.accuracy)),
-        over(
-          again.map(({ measures }) => measures.loss),
-          3,
-        ),
+        percentOf(again, ({ measures }) => measures.accuracy),
+        overOf(again, ({ measures }) => measures.loss, 3),
         '0',
-        over(
-          again.map(({ about }) => about.seconds),
-          2,
-        ),
+        overOf(again, ({ about }) => about.seconds, 2),
         '1',
       ],
       ...EDITS.map((edit) => {
         const edits = of.map((one) => one.edits[edit]);
         return [
           `${kind}, ${edit}`,
-          percentOver(edits.map(({ measures }) => measures.accuracy)),
-          over(
-            edits.map(({ measures }) => measures.loss),
-            3,
-          ),
-          over(
-            edits.map(({ error }) => error),
-            3,
-          ),
-          over(
-            edits.map(({ seconds }) => seconds),
-            2,
-          ),
-          over(
-            edits.map(({ seconds }, i) => again[i].about.seconds / seconds),
-            1,
-          ),
+          percentOf(edits, ({ measures }) => measures.accuracy),
+          overOf(edits, ({ measures }) => measures.loss, 3),
+          overOf(edits, ({ error }) => error, 3),
+          overOf(edits, ({ seconds }) => seconds, 2),
+          overOf(edits, ({ seconds }, i) => again[i].about.seconds / seconds, 1),
         ];
       }),
     ];
@@ -122,16 +98,11 @@ function curveTable(all: readonly Curves[], ends: readonly CurveEnd[]): string {
       const { curves, trained } = { curves: all[0].curves[end], trained: all.map((one) => one.trained.accuracy) };
       const points = curves.ecif;
       const head = [`${end} left out, %`, '0', ...points.map(({ share }) => String(Math.round(100 * share)))];
-      const removed = points.map((_, i) =>
-        over(
-          all.map((one) => one.curves[end].ecif[i].removed),
-          0,
-        ),
-      );
+      const removed = points.map((_, i) => overOf(all, (one) => one.curves[end].ecif[i].removed, 0));
       const rows = CURVES_BY.map((by) => [
         by,
         percentOver(trained),
-        ...points.map((_, i) => percentOver(all.map((one) => one.curves[end][by][i].retrained.measures.accuracy))),
+        ...points.map((_, i) => percentOf(all, (one) => one.curves[end][by][i].retrained.measures.accuracy)),
       ]);
       return tableOf(head, [...rows, ['pairs', '0', ...removed]]);
     })
@@ -151,18 +122,9 @@ function detectorTable(columns: readonly { name: string; all: readonly Detected[
   const [{ all }] = columns;
   const numbers = (pick: (one: Detected) => Found): string[] =>
     columns.flatMap(({ all: some }) => [
-      over(
-        some.map((one) => pick(one).top10),
-        1,
-      ),
-      over(
-        some.map((one) => pick(one).auroc),
-        3,
-      ),
-      over(
-        some.map((one) => pick(one).auprc),
-        3,
-      ),
+      overOf(some, (one) => pick(one).top10, 1),
+      overOf(some, (one) => pick(one).auroc, 3),
+      overOf(some, (one) => pick(one).auprc, 3),
     ]);
   const head = ['by', ...columns.flatMap(({ name }) => [`${name}: of first 10`, 'AUROC', 'AUPRC'])];
   const detect = Object.keys(all[0].detect).map((name, i) => [
@@ -182,14 +144,11 @@ export const traceSection = (results: Results): string =>
   each<Traced>(results, 4, (all) => {
     const rows = SOURCES.map((by) => [
       by,
-      percentOver(all.map(({ shares }) => shares[by].predicted)),
-      percentOver(all.map(({ shares }) => shares[by].truth)),
-      percentOver(all.map(({ shares }) => shares[by].planted)),
+      percentOf(all, ({ shares }) => shares[by].predicted),
+      percentOf(all, ({ shares }) => shares[by].truth),
+      percentOf(all, ({ shares }) => shares[by].planted),
     ]);
-    const about = `${over(
-      all.map(({ mistaken }) => mistaken),
-      0,
-    )} of ${all[0].asked} pictures mistaken, ${all[0].traced} traced.`;
+    const about = `${overOf(all, ({ mistaken }) => mistaken, 0)} of ${all[0].asked} pictures mistaken, ${all[0].traced} traced.`;
     const head = [
       'first 10 by',
       'caption of the class it was taken for, %',
@@ -205,26 +164,14 @@ export const baselinesSection = (results: Results): string =>
       const of = all.map(({ methods }) => methods[name]);
       return [
         name,
-        percentOver(of.map(({ retrained }) => retrained.measures.accuracy)),
-        over(
-          of.map(({ retrained }) => retrained.measures.loss),
-          3,
-        ),
-        over(
-          of.map(({ wrong }) => wrong),
-          1,
-        ),
-        over(
-          of.map(({ seconds }) => seconds),
-          2,
-        ),
+        percentOf(of, ({ retrained }) => retrained.measures.accuracy),
+        overOf(of, ({ retrained }) => retrained.measures.loss, 3),
+        overOf(of, ({ wrong }) => wrong, 1),
+        overOf(of, ({ seconds }) => seconds, 2),
       ];
     });
-    const nothing = ['nothing removed', percentOver(all.map(({ trained }) => trained.accuracy))];
-    const loss = over(
-      all.map(({ trained }) => trained.loss),
-      3,
-    );
+    const nothing = ['nothing removed', percentOf(all, ({ trained }) => trained.accuracy)];
+    const loss = overOf(all, ({ trained }) => trained.loss, 3);
     const head = ['removed by', 'accuracy, %', 'test loss', `swapped of ${all[0].removed}`, 'scoring, s'];
     return tableOf(head, [[...nothing, loss, '', ''], ...rows]);
   });
@@ -235,18 +182,12 @@ export const severalSection = (results: Results): string =>
       const of = all.map(({ points }) => points[i]);
       const name = `${Math.round(100 * share)} % (${removed})`;
       return [
-        [`${name}, retrain`, percentOver(of.map(({ retrained }) => retrained.measures.accuracy)), '0', '1'],
+        [`${name}, retrain`, percentOf(of, ({ retrained }) => retrained.measures.accuracy), '0', '1'],
         ...SEVERAL_EDITS.map((edit) => [
           `${name}, ${edit}`,
-          percentOver(of.map(({ edits }) => edits[edit].measures.accuracy)),
-          over(
-            of.map(({ edits }) => edits[edit].error),
-            3,
-          ),
-          over(
-            of.map(({ edits, retrained }) => retrained.about.seconds / edits[edit].seconds),
-            1,
-          ),
+          percentOf(of, ({ edits }) => edits[edit].measures.accuracy),
+          overOf(of, ({ edits }) => edits[edit].error, 3),
+          overOf(of, ({ edits, retrained }) => retrained.about.seconds / edits[edit].seconds, 1),
         ]),
       ];
     });
@@ -256,10 +197,7 @@ export const severalSection = (results: Results): string =>
 
 export const humanSection = (results: Results): string =>
   each<Human>(results, 7, (all) => {
-    const share = over(
-      all.map(({ detected }) => (100 * detected.wrong) / detected.pairs),
-      1,
-    );
+    const share = overOf(all, ({ detected }) => (100 * detected.wrong) / detected.pairs, 1);
     return [
       `${share} % of the labels are wrong.`,
       detectorTable([{ name: 'CIFAR-10N', all: all.map(({ detected }) => detected) }]),

@@ -11,7 +11,7 @@ import { CLIP, type ClipPool, type ClipSizes, clipTraining, openPool, poseClip }
 import { CONVEX, type ConvexSizes, convexTraining, poseConvex } from './compare-convex.ts';
 import { LEFT_OUT, type Made, madeBy, type Posed, type Retraining } from './compare-task.ts';
 import { readText, writeText } from './files.ts';
-import type { Progress } from './progress.ts';
+import { lasting, type Progress } from './progress.ts';
 
 /** Problems that methods are compared on. */
 export const PROBLEMS = ['convex', 'clip'] as const;
@@ -89,10 +89,6 @@ function earlier(path: string, now: Pick<SeedResult, 'settings' | 'made'>): Seed
   }
   return found as SeedResult;
 }
-
-/** How long something takes as people say it. */
-const lasting = (seconds: number): string =>
-  seconds < 100 ? `${Math.ceil(seconds)} s` : `${Math.ceil(seconds / 60)} min`;
 
 /** Time that the seeds of one problem take. */
 class Clock {

@@ -28,6 +28,10 @@ export function progressOn(stream: { readonly isTTY?: boolean; write(text: strin
   };
 }
 
+/** How long something takes as people say it. */
+export const lasting = (seconds: number): string =>
+  seconds < 100 ? `${Math.ceil(seconds)} s` : `${Math.ceil(seconds / 60)} min`;
+
 /**
  * Says how many of something are done, and how long the rest will take.
  * @param first how many were done before

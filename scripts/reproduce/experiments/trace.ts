@@ -16,6 +16,8 @@ import type { Experiment } from './experiment.ts';
 
 /** Training pairs that are looked at for each mistake. */
 const TOP = 10;
+/** Mistakes that are listed with their sources. */
+const LISTED = 4;
 
 /** What share of some training pairs is of one kind. */
 export interface Shares {
@@ -150,7 +152,7 @@ export const trace: Experiment<Traced> = {
           asked,
         ),
       },
-      mistakes: queries.map(({ id, caption, predictions, against }) => ({
+      mistakes: queries.slice(0, LISTED).map(({ id, caption, predictions, against }) => ({
         ...{ id, caption, said: predictions[0].caption },
         sources: against.map((source) => ({
           id: source.id,

@@ -1,5 +1,6 @@
 // Experiment 1: a tenth of the pairs removed, random, valuable or harmful ones, by training again and by edits.
 
+import { disposeTree } from '../../../src/autodiff/tensor.ts';
 import { cleanOf } from '../bench.ts';
 import { atRandom, firstBy, shareOf } from '../chosen.ts';
 import { type Edited, editAll, EDITS } from '../edits.ts';
@@ -52,6 +53,7 @@ export const utility: Experiment<Utility> = {
     }
     const start = subject.run.model.start();
     const before = await subject.measure(start);
+    disposeTree(start);
     return { base: subject.trained.about, before, trained: await subject.measure(subject.run.theta), removals };
   },
 };
