@@ -89,8 +89,8 @@ const WORDS: readonly Misuse[] = [
   },
   {
     what: 'a fraction of a whole',
-    words: () => 'demo --steps 1.5',
-    says: /--steps: found "1\.5"; give a whole number ≥ 1/,
+    words: () => 'demo --seed 1.5',
+    says: /--seed: found "1\.5"; give a whole number ≥ 0/,
   },
   {
     what: 'a word as a number',

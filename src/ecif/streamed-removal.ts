@@ -7,6 +7,7 @@ import type { Tensor } from '../autodiff/tensor.ts';
 import { grad } from '../autodiff/transforms.ts';
 import { treeSpace } from '../linalg/tree-space.ts';
 import { similarities } from '../models/model.ts';
+import { stacked } from '../models/stacked.ts';
 import { objectiveOf, type StreamedLoss, sumOverBatches } from '../models/streamed.ts';
 import type { Problem } from './objective.ts';
 import type { LostForm, Removal } from './removal.ts';
@@ -153,7 +154,7 @@ export function streamedRemoval<T, B>(
     newtonStep: async (at) => {
       const after = await solverAt(without, at);
       try {
-        const { gradient } = await objectiveOf(without)(at);
+        const { gradient } = await objectiveOf(await stacked(without))(at);
         const step = await after.solve(gradient);
         treeSpace<T>().release(gradient);
         return step;
