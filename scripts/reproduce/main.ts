@@ -54,7 +54,11 @@ async function reproduce(words: readonly string[]): Promise<void> {
       example: 'npm run reproduce -- --only 1,3 --seeds 3',
       run: () => Promise.reject(new Error()),
     });
-    process.stdout.write(`${text.replaceAll('ecif reproduce', 'npm run reproduce --')}\n\nexperiments:\n${about}\n`);
+    // What every command of ecif has besides is not of this script.
+    const own = text
+      .replace(/\noptions of every command:[\s\S]*?\n\n/, '\n')
+      .replaceAll('ecif reproduce', 'npm run reproduce --');
+    process.stdout.write(`${own}\n\nexperiments:\n${about}\n`);
     return;
   }
   const [odd] = parsed.operands;
