@@ -50,7 +50,7 @@ describe('the story', () => {
   it('says what the files of the run say', () => {
     const detect = json<DetectRecord>('detect.json');
     const swapped = new Set(rowsOf('truth.csv').flatMap((row) => (row.swapped === 'yes' ? [row.id] : [])));
-    expect(result.trained).toMatchObject({ pairs: 12, swapped: 2, parameters: 3072 });
+    expect(result.trained).toMatchObject({ pairs: 12, swapped: 2, parameters: 10_752 });
     expect(swapped.size).toBe(2);
     expect(result.detected.scores.map(({ name, auroc }) => [name, auroc])).toEqual(
       detect.truth?.measures.map(({ name, auroc }) => [name, auroc]),
@@ -65,14 +65,14 @@ describe('the story', () => {
       expect(record.removed.filter(({ id }) => swapped.has(id))).toHaveLength(result.removed.swapped);
       expect(record.removed).toHaveLength(result.removed.pairs);
     }
-    expect(result.removed.edits.map(({ rung }) => rung)).toEqual(['rescaled', 'newton']);
+    expect(result.removed.edits.map(({ rung }) => rung)).toEqual(['corrected', 'newton']);
     expect(readFileSync(result.report, 'utf8')).toContain('<html');
   });
 
   it('trains again once for both edits', () => {
     const again = lines.filter((line) => line.startsWith('training again'));
     expect(again).toHaveLength(1);
-    const [first, second] = ['rescaled', 'newton'].map(
+    const [first, second] = ['corrected', 'newton'].map(
       (rung) => json<RemovalRecord>('removals', rung, 'removal.json').retrained,
     );
     expect(second?.seconds).toBe(first?.seconds);
