@@ -76,7 +76,7 @@ function mount(place: HTMLElement, figure: Figure, alone: boolean): void {
   };
   const stage = h('div', { class: 'stage' });
   place.replaceChildren(stage, tools(figure, alone));
-  mounted.set(name, figure.mount(stage, valuesOf(name) as never, host as never));
+  mounted.set(name, figure.mount(stage, valuesOf(name) as never, host));
   place.dataset.mounted = '';
 }
 
