@@ -73,11 +73,18 @@ export function rolesCurves() {
   const words = h(
     'p',
     { class: 'roles-words' },
-    ...['At ζ = 1 the loss has the slope Σ P = ', truth, '; the published line has Σ 1/P = ', slope, '. It crosses zero at ζ = '],
+    ...[
+      'At ζ = 1 the loss has the slope Σ P = ',
+      truth,
+      '; the published line has Σ 1/P = ',
+      slope,
+      '. It crosses zero at ζ = ',
+    ],
     ...[leaves, ' and promises a loss of ', ends, ' at ζ = 0. A loss of this kind is never below zero.'],
   );
   return {
-    el: h('div', {}, picture, words),
+    picture,
+    words,
     set: (found: RolesFound, zeta: number, log: boolean): void => {
       const figure = log ? fallFigure(found) : lossFigure(found);
       picture.innerHTML = plot(figure);

@@ -27,7 +27,11 @@ interface Shown {
 /** A matrix; headings of rows choose their pair. */
 export function rolesMatrix(direction: Direction, names: readonly EmojiPair[], choose: (pair: number) => void) {
   const head = names.map(({ code, caption }) =>
-    h('th', { scope: 'col' }, h('img', { src: `emoji/${code}.svg`, alt: `picture of ${caption}`, width: 24, height: 24 })),
+    h(
+      'th',
+      { scope: 'col' },
+      h('img', { src: `emoji/${code}.svg`, alt: `picture of ${caption}`, width: 24, height: 24 }),
+    ),
   );
   const cells = names.map(() => names.map(() => h('td')));
   const buttons = names.map(({ caption }, i) =>

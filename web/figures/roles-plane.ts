@@ -5,9 +5,9 @@ import type { EmojiPair } from '../data/emoji.gen.ts';
 import type { Movement, RolesFound } from '../maths/roles.ts';
 
 /** Pixels a side, and units from the middle to the edge. */
-const [SIDE, REACH] = [460, 2.3];
+const [SIDE, REACH] = [460, 2.05];
 /** Length of an arrow for a unit of −τ∇, the shortest one drawn and the longest, in units. */
-const [SCALE, SHORTEST, LONGEST] = [0.55, 0.03, 1.4];
+const [SCALE, SHORTEST, LONGEST] = [0.5, 0.03, 1.4];
 
 const px = (x: number): number => Number((SIDE / 2 + (x / REACH) * (SIDE / 2)).toFixed(1));
 const py = (y: number): number => px(-y);
@@ -28,7 +28,9 @@ const at = (points: readonly number[], i: number): Vector => [points[2 * i], poi
 
 /** Length of the longest movement of a point. */
 export const longest = ({ texts, images }: Movement): number =>
-  Math.max(...[texts, images].flatMap((xy) => Array.from({ length: xy.length / 2 }, (_, i) => Math.hypot(...at(xy, i)))));
+  Math.max(
+    ...[texts, images].flatMap((xy) => Array.from({ length: xy.length / 2 }, (_, i) => Math.hypot(...at(xy, i)))),
+  );
 
 /** ‖∇‖ over all points. */
 export const lengthOf = ({ texts, images }: Movement): number => Math.hypot(...texts, ...images);
@@ -44,7 +46,13 @@ function arrowPath([x, y]: Vector, [dx, dy]: Vector): string {
 }
 
 /** The arrows of one role. */
-function arrows(role: 'pos' | 'neg', names: readonly EmojiPair[], asked: PlaneAsked, movement: Movement, scale: number) {
+function arrows(
+  role: 'pos' | 'neg',
+  names: readonly EmojiPair[],
+  asked: PlaneAsked,
+  movement: Movement,
+  scale: number,
+) {
   return HALVES.flatMap((half) =>
     names.flatMap(({ caption }, i) => {
       const [x, y] = at(movement[half], i);
@@ -87,14 +95,20 @@ export function rolesPlane(names: readonly EmojiPair[], choose: (pair: number) =
     return g;
   });
   const captions = names.map(({ caption }, i) =>
-    s('text', { class: 'roles-caption', 'text-anchor': 'middle', dy: '.35em', onclick: () => choose(i) }, caption),
+    s(
+      'g',
+      { onclick: () => choose(i) },
+      s('rect', { x: -4, y: -4, width: 8, height: 8 }),
+      s('text', { 'text-anchor': 'middle', y: -10 }, caption),
+    ),
   );
-  const label = 'Captions and pictures in the plane, with arrows for the two roles of the chosen pair; choose another one';
+  const label =
+    'Captions and pictures in the plane, with arrows for the two roles of the chosen pair; choose another one';
   const svg = s(
     'svg',
     { viewBox: `0 0 ${SIDE} ${SIDE}`, class: 'roles-plane', role: 'group', 'aria-label': label },
     s('path', { class: 'roles-axes', d: `M${SIDE / 2} 0V${SIDE}M0 ${SIDE / 2}H${SIDE}` }),
-    ...[...bonds, ...pictures, ...captions, positive, negative],
+    ...[...bonds, ...pictures, ...captions, negative, positive],
   );
   const legend = h(
     'ul',
@@ -112,7 +126,9 @@ export function rolesPlane(names: readonly EmojiPair[], choose: (pair: number) =
         ...{ x1: px(x1), y1: py(y1), x2: px(x2), y2: py(y2) },
         class: `roles-bond${chosen ? ' chosen' : ''}`,
       });
-      update(captions[i], { x: px(x1), y: py(y1), class: `roles-caption${chosen ? ' chosen' : ''}` });
+      update(captions[i], {
+        ...{ transform: `translate(${px(x1)} ${py(y1)})`, class: `roles-caption${chosen ? ' chosen' : ''}` },
+      });
       update(pictures[i], { transform: `translate(${px(x2)} ${py(y2)})`, 'aria-pressed': String(chosen) });
     });
   };

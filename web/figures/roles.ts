@@ -1,7 +1,7 @@
 // Figure of chapter 2: one pair of a batch in its two roles, and what is left of the loss as it fades out of each.
 
 import { button, choice, controls, slider, toggle } from '../app/controls.ts';
-import { formatted, h, s, show, shown, update } from '../app/dom.ts';
+import { formatted, h, show, shown } from '../app/dom.ts';
 import { defineFigure } from '../app/figure.ts';
 import type { ValuesOf } from '../app/params.ts';
 import { ask, Status } from '../app/status.ts';
@@ -62,23 +62,24 @@ function numbers() {
 
 /** The loss as a bar: the part of the other anchors, what is left of the pair's own, and where removal ends. */
 function lossBar() {
-  const [kept, own, mark] = [s('rect', { class: 'kept' }), s('rect', { class: 'own' }), s('path', { class: 'mark' })];
-  const attributes = { viewBox: '0 0 600 34', class: 'roles-bar', preserveAspectRatio: 'none', 'aria-hidden': 'true' };
+  const kept = h('div', { class: 'kept' }, 'the other anchors');
+  const own = h('div', { class: 'own' }, 'its own');
+  const mark = h('div', { class: 'mark' });
   const [loss, full, removed] = [shown('loss'), shown('full'), shown('removed')];
   const values = h(
     'p',
     { class: 'values' },
     h('span', {}, 'loss at these ζ and ε ', loss),
     h('span', {}, 'of the whole batch ', full),
-    h('span', {}, '▾ batch without the pair ', removed),
+    h('span', {}, '▾ of the batch without the pair ', removed),
   );
   return {
-    el: h('div', {}, values, s('svg', attributes, kept, own, mark)),
+    el: h('div', {}, values, h('div', { class: 'roles-bar', 'aria-hidden': 'true' }, kept, own, mark)),
     set: (found: RolesFound): void => {
-      const at = (x: number): number => Math.max(0, (600 * x) / found.full);
-      update(kept, { x: 0, y: 10, height: 22, width: at(found.kept) });
-      update(own, { x: at(found.kept), y: 10, height: 22, width: at(found.loss - found.kept) });
-      update(mark, { d: `M${at(found.removed)} 34V8l-6 -8h12l-6 8` });
+      const share = (x: number): string => `${Math.max(0, (100 * x) / found.full).toFixed(2)}%`;
+      kept.style.width = share(found.kept);
+      own.style.width = share(found.loss - found.kept);
+      mark.style.left = share(found.removed);
       show(loss, found.loss);
       show(full, found.full);
       show(removed, found.removed);
@@ -124,24 +125,24 @@ export const rolesFigure = defineFigure({
     el.append(
       controls(
         ...[pairs.el, temperature.el, zeta.el, epsilon.el],
-        button('Whole', () => host.change({ zeta: 1, eps: 0 })),
-        button('Removed', () => host.change({ zeta: 0, eps: -1 })),
+        button('Whole batch', () => host.change({ zeta: 1, eps: 0 })),
+        button('Pair removed', () => host.change({ zeta: 0, eps: -1 })),
       ),
       h(
         'div',
         { class: 'columns roles-columns' },
-        h('div', {}, plane.el, forms.el, note),
+        h('div', {}, plane.el, forms.el, note, table.el),
         h('div', {}, key, rows.el, columns.el),
       ),
       bar.el,
-      h('div', { class: 'columns roles-columns' }, h('div', {}, log.el, curves.el), table.el),
+      h('div', { class: 'columns roles-columns' }, curves.picture, h('div', {}, log.el, curves.words)),
       status.el,
     );
     const draw = (values: Values, found: RolesFound): void => {
       const reduced = plane.arrows({ ...askedFor(values) }, found);
       note.textContent =
         reduced > 1
-          ? `The Neg arrows are drawn ${formatted(reduced, 3)} times too short to fit, and they point the wrong way: 1/P falls where P rises.`
+          ? `The Neg arrows are drawn ${formatted(reduced, 3)} times too short, to fit. Since 1/P falls where P rises, they draw together what a negative drives apart.`
           : '';
       rows.set(found.rows, { pair: values.pair, epsilon: values.eps });
       columns.set(found.columns, { pair: values.pair, epsilon: values.eps });

@@ -36,6 +36,8 @@ export interface RemovalFound {
   readonly edits: Readonly<Record<DrawnRung | 'retrained', Edit>>;
   /** The part of the drawn movements, but for the published one, that lies in the two directions: 0 … 1. */
   readonly seen: number;
+  /** Curvature of the loss after removal at θ*, in the two directions: along the first, mixed, along the second. */
+  readonly curvature: readonly [number, number, number];
   /** Newton iterations of the training without the pairs. */
   readonly iterations: number;
 }
@@ -122,7 +124,7 @@ function principal(vectors: readonly Float64Array[]): { axes: Float64Array[]; se
     const mix = mixes.subarray(k * n, (k + 1) * n);
     const axis = vectors[0].map((_, i) => vectors.reduce((t, v, j) => t + mix[j] * v[i], 0));
     const length = norm(axis);
-    const sign = dot(axis, vectors[n - 1 - (k === n - 1 ? 0 : 1)]) < 0 ? -1 : 1;
+    const sign = dot(axis, vectors[n - 1]) < 0 ? -1 : 1;
     return axis.map((x) => (length > 0 ? (sign * x) / length : 0));
   });
   return { axes, seen: all > 0 ? (values[n - 1] + Math.max(0, values[n - 2])) / all : 1 };
@@ -134,7 +136,7 @@ async function editsOf(
   theta: ecif.Bilinear,
   edited: Readonly<Record<DrawnRung | 'retrained', ecif.Bilinear>>,
   evaluation: (theta: ecif.Bilinear) => ecif.Tensor,
-): Promise<Pick<RemovalFound, 'edits' | 'seen'>> {
+): Promise<Pick<RemovalFound, 'edits' | 'seen'> & { readonly axes: readonly Float64Array[] }> {
   const start = await flat.toVector(theta);
   const before = await ecif.itemOf(() => evaluation(theta));
   const names = [...DRAWN, 'retrained'] as const;
@@ -156,7 +158,19 @@ async function editsOf(
       },
     ]);
   }
-  return { edits: Object.fromEntries(entries) as RemovalFound['edits'], seen };
+  return { edits: Object.fromEntries(entries) as RemovalFound['edits'], seen, axes };
+}
+
+/** The entries of a Hessian in two directions. */
+async function curvatureIn(
+  f: (theta: ecif.Bilinear) => ecif.Tensor,
+  theta: ecif.Bilinear,
+  flat: Flat<ecif.Bilinear>,
+  [a, b]: readonly Float64Array[],
+): Promise<[number, number, number]> {
+  const product = (v: Float64Array): Promise<Float64Array> => flat.read(() => ecif.hvp(f, theta, flat.toTree(v)));
+  const [ha, hb] = [await product(a), await product(b)];
+  return [dot(a, ha), dot(a, hb), dot(b, hb)];
 }
 
 export const removalFound = computation<Solved & { readonly remove: readonly number[] }, RemovalFound>({
@@ -171,10 +185,11 @@ export const removalFound = computation<Solved & { readonly remove: readonly num
       for (const rung of DRAWN) edited[rung] = await RUNGS[rung](removal);
       const retrained = await ecif.minimise(removal.without, theta);
       const all = { ...edited, retrained: retrained.theta } as Record<DrawnRung | 'retrained', ecif.Bilinear>;
-      const found = await editsOf(flat, theta, all, evaluation);
+      const { axes, ...found } = await editsOf(flat, theta, all, evaluation);
+      const curvature = await curvatureIn(removal.without, retrained.theta, flat, axes);
       h.dispose();
       ecif.disposeTree([theta, all]);
-      return { ...found, iterations: retrained.iterations };
+      return { ...found, curvature, iterations: retrained.iterations };
     }),
 });
 

@@ -56,8 +56,7 @@ interface Points {
 }
 
 function place(device: ecif.Device, { texts, images }: RolesAsked): Points {
-  const points = (xy: readonly number[]): ecif.Tensor =>
-    ecif.tensor(device, Float64Array.from(xy), [xy.length / 2, 2]);
+  const points = (xy: readonly number[]): ecif.Tensor => ecif.tensor(device, Float64Array.from(xy), [xy.length / 2, 2]);
   return { u: points(texts), v: points(images) };
 }
 
