@@ -94,11 +94,15 @@ export function plane(names: readonly EmojiPair[], events: PlaneEvents) {
       g.focus();
       events.choose(i);
     });
+    let dragged = false;
     g.addEventListener('pointermove', (event) => {
-      if (g.hasPointerCapture(event.pointerId)) move(half, i, locate(event), false);
+      if (!g.hasPointerCapture(event.pointerId)) return;
+      dragged = true;
+      move(half, i, locate(event), false);
     });
     g.addEventListener('pointerup', (event) => {
-      if (g.hasPointerCapture(event.pointerId)) move(half, i, locate(event), true);
+      if (dragged) move(half, i, locate(event), true);
+      dragged = false;
     });
     g.addEventListener('keydown', (event) => {
       if (event.key === 'Enter' || event.key === ' ') {
