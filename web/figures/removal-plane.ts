@@ -2,6 +2,7 @@
 
 import { formatted, h } from '../app/dom.ts';
 import { escapeHtml } from '../../src/report/html.ts';
+import { formatNumber } from '../../src/report/numbers.ts';
 import { px } from '../../src/report/plot.ts';
 import { markerPath, type SeriesStyle, stylesFor } from '../../src/report/series-style.ts';
 import type { DrawnRung, RemovalFound } from '../maths/removal.ts';
@@ -90,7 +91,7 @@ function farLabel({ at }: View, { edits }: RemovalFound): string {
     { x: WIDTH - 14, y: HEIGHT - 16, anchor: 'end' },
   ];
   const { x, y, anchor } = places.toSorted((a, b) => room(b) - room(a))[0];
-  const times = formatted(edits.published.length / edits.retrained.length, 3);
+  const times = formatNumber(edits.published.length / edits.retrained.length);
   return `<text class="label removal-far" x="${x}" y="${y}" text-anchor="${anchor}">published goes ${times} × as far as retraining</text>`;
 }
 

@@ -35,38 +35,41 @@ function pointsOf({ trained, out }: Outcomes): Record<Predictor, Point[]> {
   };
 }
 
-const figureOf = ({ corrected, newton }: Record<Predictor, Point[]>): Figure => ({
-  ...{
-    id: 'removal-scatter',
-    title: 'Change of the validation loss without each pair, predicted and actual',
-    caption: '',
-  },
+/** Where a pair stands: beside its outcome, or on the diagonal as long as that is not known. */
+const placeOf = ({ trained, out }: Outcomes, i: number): Point => {
+  const score = trained.scores.corrected[i];
+  return [out[i]?.actual ?? score, score];
+};
+
+const figureOf = (outcomes: Outcomes): Figure => ({
+  ...{ id: 'removal-scatter', caption: '' },
+  title: 'Change of the validation loss without each pair, predicted and actual',
   x: { label: 'actual change, by retraining', log: false },
   y: { label: 'predicted change', log: false },
   ...{ kind: 'points', diagonal: true },
   series: [
-    { name: 'linear score', points: corrected },
-    { name: 'Newton', points: newton },
+    { name: 'linear score', points: outcomes.out.map((_, i) => placeOf(outcomes, i)) },
+    { name: 'Newton', points: pointsOf(outcomes).newton },
   ],
 });
 
-/** Rings and pictures at the pairs that are removed above, titles at all. */
-function marks(figure: Figure, { trained, out, removed }: Outcomes, names: readonly EmojiPair[]): SVGGElement[] {
+/** Rings and pictures at the pairs that are removed above, titles at all; those not yet known are hollow. */
+function marks(figure: Figure, outcomes: Outcomes, names: readonly EmojiPair[]): SVGGElement[] {
   const { x, y } = axesOf(figure);
-  return out.flatMap((one, i) => {
-    if (one === null) return [];
-    const title = s('title', {}, names[i].caption);
-    const [left, top] = [x.at(one.actual), y.at(trained.scores.corrected[i])];
-    const chosen = removed.includes(i);
-    const ring = s('circle', { cx: left, cy: top, r: 11, class: chosen ? 'removal-ring' : 'removal-hit' });
-    const picture = s('image', {
-      href: `emoji/${names[i].code}.svg`,
-      x: left - 11,
-      y: top + 13,
-      width: 22,
-      height: 22,
-    });
-    return [s('g', {}, title, ring, ...(chosen ? [picture] : []))];
+  return outcomes.out.map((one, i) => {
+    const [actual, score] = placeOf(outcomes, i);
+    const [cx, cy] = [x.at(actual), y.at(score)];
+    const chosen = outcomes.removed.includes(i);
+    const { code, caption } = names[i];
+    const picture = s('image', { href: `emoji/${code}.svg`, x: cx - 11, y: cy + 13, width: 22, height: 22 });
+    return s(
+      'g',
+      {},
+      s('title', {}, one === null ? `${caption}, not yet retrained without` : caption),
+      s('circle', { cx, cy, r: 11, class: chosen ? 'removal-ring' : 'removal-hit' }),
+      ...(one === null ? [s('circle', { cx, cy, r: 2.6, class: 'removal-waiting' })] : []),
+      ...(chosen ? [picture] : []),
+    );
   });
 }
 
@@ -86,7 +89,7 @@ export function removalScatter(names: readonly EmojiPair[]) {
     table,
     set: (outcomes: Outcomes): void => {
       const points = pointsOf(outcomes);
-      const figure = figureOf(points);
+      const figure = figureOf(outcomes);
       picture.innerHTML = plot(figure);
       picture.querySelector('svg')?.append(...marks(figure, outcomes, names));
       const complete = outcomes.out.every((one) => one !== null);

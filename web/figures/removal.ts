@@ -2,13 +2,13 @@
 
 import { button, choice, controls, slider } from '../app/controls.ts';
 import { h, show, shown } from '../app/dom.ts';
-import { Outdated } from '../app/engine.ts';
 import { defineFigure, type Host } from '../app/figure.ts';
 import type { ValuesOf } from '../app/params.ts';
-import { ask, Status } from '../app/status.ts';
+import { Status } from '../app/status.ts';
 import { EMOJI } from '../data/emoji.gen.ts';
-import type { LeftOut, RemovalFound, RemovalProblem, Trained } from '../maths/removal.ts';
+import type { RemovalFound, RemovalProblem } from '../maths/removal.ts';
 import { removalPlane, RUNG_NAMES } from './removal-plane.ts';
+import { removalRun } from './removal-run.ts';
 import { removalScatter } from './removal-scatter.ts';
 
 const named = (...captions: readonly string[]): number[] =>
@@ -96,7 +96,7 @@ function rungTable() {
   const rows = RUNG_NAMES.map((name, r) =>
     h('tr', {}, h('th', { scope: 'row' }, name), ...outputs[r].map((el) => h('td', {}, el))),
   );
-  const head = ['estimate θ̃', 'relative error', 'length ‖θ̃ − θ̂‖', 'validation loss'];
+  const head = ['estimate θ̃', 'relative error', 'length ‖θ̃ − θ̂‖', 'change of validation loss'];
   return {
     el: h(
       'table',
@@ -112,138 +112,88 @@ function rungTable() {
   };
 }
 
-/** What the page knows of a problem: its model, and the pairs that were left out so far. */
-interface Known {
-  readonly problem: RemovalProblem;
-  trained: Trained | null;
-  readonly out: (LeftOut | null)[];
+/** Temperature, decay, batches, and the pairs. */
+function settings(host: Host<typeof PARAMS>) {
+  const range = (label: string, symbol: string, key: 't' | 'd') =>
+    slider({
+      ...{ label, symbol, least: PARAMS[key].least, most: PARAMS[key].most, log: true },
+      onChange: (x, done) => host.change({ [key]: x }, done),
+    });
+  const [temperature, decay] = [range('Temperature', 'τ', 't'), range('Weight decay', 'δ', 'd')];
+  const batches = choice('Pairs in a batch', { 4: '4', 8: '8', 16: '16' }, (batch) =>
+    host.change({ batch: batch as Values['batch'] }),
+  );
+  const pairs = chooser((remove) => host.change({ remove }));
+  const none = button('Keep all', () => host.change({ remove: [] }));
+  return {
+    els: [controls(temperature.el, decay.el, batches.el, none), pairs.el],
+    set: ({ t, d, batch, remove }: Values): void => {
+      temperature.set(t);
+      decay.set(d);
+      batches.set(batch);
+      pairs.set(remove, Number(batch));
+    },
+  };
 }
 
-/** Trains without each pair in turn; `tell` after each, false from it ends the round. */
-async function leaveOut(
-  engine: Host<typeof PARAMS>['engine'],
-  { problem, trained, out }: Known,
-  tell: (done: number) => boolean,
-): Promise<void> {
-  for (const pair of out.keys()) {
-    const argument = { problem, theta: trained?.theta ?? [], pair };
-    out[pair] = (await engine.call('removal-out', 'leftOut', argument)).value;
-    if (!tell(pair + 1)) return;
-  }
+/** How many pairs were left out and trained without. */
+function progressLine() {
+  const count = h('p', { class: 'removal-count' });
+  const bar = h('progress', { max: PAIRS.length, value: 0, 'aria-label': 'Pairs retrained without' });
+  return {
+    el: h('div', { class: 'removal-progress' }, bar, count),
+    set: (done: number): void => {
+      bar.value = done;
+      count.dataset.done = String(done === PAIRS.length);
+      count.textContent =
+        done < PAIRS.length
+          ? `retrained without ${done} of ${PAIRS.length} pairs; the others wait on the diagonal`
+          : `retrained without each of ${done} pairs`;
+    },
+  };
 }
+
+const scrolled = (label: string, inside: HTMLElement): HTMLElement =>
+  h('div', { class: 'scroll', role: 'region', 'aria-label': label, tabindex: 0 }, inside);
 
 export const removalFigure = defineFigure({
   name: 'removal',
   title: 'Remove it without retraining',
   params: PARAMS,
   mount: (el, first, host) => {
-    let [values, known]: [Values, Known | null] = [first, null];
-    const names = PAIRS.map((i) => EMOJI[i]);
-    const range = (label: string, symbol: string, key: 't' | 'd') =>
-      slider({
-        ...{ label, symbol, least: PARAMS[key].least, most: PARAMS[key].most, log: true },
-        onChange: (x, done) => host.change({ [key]: x }, done),
-      });
-    const [temperature, decay] = [range('Temperature', 'τ', 't'), range('Weight decay', 'δ', 'd')];
-    const batches = choice('Pairs in a batch', { 4: '4', 8: '8', 16: '16' }, (batch) =>
-      host.change({ batch: batch as Values['batch'] }),
-    );
-    const pairs = chooser((remove) => host.change({ remove }));
-    const [plane, scatter, table] = [removalPlane(), removalScatter(names), rungTable()];
-    const count = h('p', { class: 'removal-count' });
-    const progress = h('progress', { max: PAIRS.length, value: 0, 'aria-label': 'Pairs retrained without' });
+    let values: Values = first;
     const status = new Status();
-    const wide = (label: string, inside: HTMLElement): HTMLElement =>
-      h('div', { class: 'scroll', role: 'region', 'aria-label': label, tabindex: 0 }, inside);
-    el.append(
-      controls(
-        temperature.el,
-        decay.el,
-        batches.el,
-        button('Keep all', () => host.change({ remove: [] })),
-      ),
-      pairs.el,
-      h(
-        'div',
-        { class: 'columns removal-columns' },
-        h('div', {}, h('h3', {}, 'Where the parameters go'), plane.el, wide('Every estimate of the removal', table.el)),
-        h(
-          'div',
-          {},
-          h('h3', {}, 'Each pair alone: predicted and actual'),
-          ...[scatter.picture, h('div', { class: 'removal-progress' }, progress, count)],
-          wide('Correlations of predictions and outcomes', scatter.table),
-        ),
-      ),
-      status.el,
-    );
-
-    const drawScatter = (): void => {
-      if (known?.trained == null) return;
-      scatter.set({ trained: known.trained, out: known.out, removed: values.remove });
-      const done = known.out.filter((one) => one !== null).length;
-      progress.value = done;
-      count.textContent =
-        done < PAIRS.length
-          ? `retrained without ${done} of ${PAIRS.length} pairs`
-          : `retrained without each of ${done} pairs`;
-      count.dataset.done = String(done === PAIRS.length);
-    };
-    const remove = (of: Known): Promise<void> =>
-      ask(
-        host.engine,
-        status,
-        'removal',
-        'removal',
-        { problem: of.problem, theta: of.trained?.theta ?? [], remove: values.remove },
-        (found) => {
-          if (of !== known) return;
-          table.set(found);
-          if (found.edits.retrained.error === null)
-            plane.clear('Nothing is removed, nothing moves. Press a pair above.');
-          else plane.set(found);
-        },
-      );
-    /** Trains, removes, and leaves out each pair, unless other values come. */
-    const begin = async (of: Known): Promise<void> => {
-      await ask(host.engine, status, 'removal-train', 'trained', of.problem, (trained) => {
-        of.trained = trained;
-      });
-      if (of !== known || of.trained === null) return;
-      drawScatter();
-      await remove(of);
-      if (of !== known) return;
-      try {
-        await leaveOut(host.engine, of, () => {
-          if (of === known) drawScatter();
-          return of === known;
-        });
-      } catch (error) {
-        if (!(error instanceof Outdated)) status.failed(error instanceof Error ? error.message : String(error));
-      }
-    };
+    const [inputs, progress, table] = [settings(host), progressLine(), rungTable()];
+    const [plane, scatter] = [removalPlane(), removalScatter(PAIRS.map((i) => EMOJI[i]))];
+    const [where, each] = [
+      h('h3', {}, 'Where the parameters go'),
+      h('h3', {}, 'Each pair alone: predicted and actual'),
+    ];
+    const left = h('div', {}, where, plane.el, scrolled('Every estimate of the removal', table.el));
+    const correlations = scrolled('Correlations of predictions and outcomes', scatter.table);
+    const right = h('div', {}, each, scatter.picture, progress.el, correlations);
+    el.append(...inputs.els, h('div', { class: 'columns removal-columns' }, left, right), status.el);
+    const run = removalRun(host.engine, status, {
+      removed: (found) => {
+        table.set(found);
+        if (found.edits.retrained.error === null) plane.clear('Nothing is removed, nothing moves. Press a pair above.');
+        else plane.set(found);
+      },
+      outcomes: (trained, out) => {
+        scatter.set({ trained, out, removed: values.remove });
+        progress.set(out.filter((one) => one !== null).length);
+      },
+    });
     const set = (next: Values): void => {
-      const problem = problemOf(next);
-      const same = known !== null && JSON.stringify(known.problem) === JSON.stringify(problem);
-      const other = JSON.stringify(values.remove) !== JSON.stringify(next.remove);
       values = next;
-      temperature.set(values.t);
-      decay.set(values.d);
-      batches.set(values.batch);
-      pairs.set(values.remove, Number(values.batch));
-      if (same && other && known !== null) {
-        drawScatter();
-        if (known.trained !== null) void remove(known);
-        return;
-      }
-      known = { problem, trained: null, out: PAIRS.map(() => null) };
-      void begin(known);
+      inputs.set(values);
+      run.set(problemOf(values), values.remove);
     };
     set(first);
     return {
       set,
       dispose: () => {
-        known = null;
+        run.stop();
         el.replaceChildren();
       },
     };

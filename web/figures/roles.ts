@@ -2,9 +2,10 @@
 
 import { button, choice, controls, slider, toggle } from '../app/controls.ts';
 import { formatted, h, show, shown } from '../app/dom.ts';
-import { defineFigure } from '../app/figure.ts';
+import { defineFigure, type Host } from '../app/figure.ts';
 import type { ValuesOf } from '../app/params.ts';
 import { ask, Status } from '../app/status.ts';
+import { formatNumber } from '../../src/report/numbers.ts';
 import { EMOJI } from '../data/emoji.gen.ts';
 import type { RolesAsked, RolesFound } from '../maths/roles.ts';
 import { BATCH_PAIRS, batchFigure } from './batch.ts';
@@ -28,6 +29,8 @@ const FORMS = {
   corrected: 'Σ P, corrected',
   published: 'Σ 1/P, as published',
 };
+
+const NAMES = BATCH_PAIRS.map((i) => EMOJI[i]);
 
 /** The batch of chapter 1, as it is there at first. */
 const BATCH = { texts: batchFigure.params.texts.default, images: batchFigure.params.images.default };
@@ -87,63 +90,74 @@ function lossBar() {
   };
 }
 
+/** The pair, the temperature and the two dials, with the states at either end of them. */
+function settings(host: Host<typeof PARAMS>, choose: (pair: number) => void) {
+  const captions = NAMES.map(({ caption }, i) => [String(i), caption]);
+  const pairs = choice('Pair', Object.fromEntries(captions) as Record<string, string>, (pair) => choose(Number(pair)));
+  const temperature = slider({
+    ...{ label: 'Temperature', symbol: 'τ', least: PARAMS.t.least, most: PARAMS.t.most, log: true },
+    onChange: (t, done) => host.change({ t }, done),
+  });
+  const fade = (label: string, symbol: string, key: 'zeta' | 'eps') =>
+    slider({
+      ...{ label, symbol, least: PARAMS[key].least, most: PARAMS[key].most },
+      format: (x) => formatted(Math.round(100 * x) / 100, 2),
+      onChange: (x, done) => host.change({ [key]: x }, done),
+    });
+  const [zeta, epsilon] = [fade('Weight as negative', 'ζ', 'zeta'), fade('Fade as positive', 'ε', 'eps')];
+  const whole = button('Whole batch', () => host.change({ zeta: 1, eps: 0 }));
+  const removed = button('Pair removed', () => host.change({ zeta: 0, eps: -1 }));
+  return {
+    el: controls(pairs.el, temperature.el, zeta.el, epsilon.el, whole, removed),
+    set: (values: Values): void => {
+      pairs.set(String(values.pair));
+      temperature.set(values.t);
+      zeta.set(values.zeta);
+      epsilon.set(values.eps);
+    },
+  };
+}
+
+/** What the frames of the matrices mean. */
+const frames = (): HTMLElement =>
+  h(
+    'p',
+    { class: 'roles-key' },
+    h('span', { class: 'roles-pos' }, 'Pos: the pair is asked about'),
+    h('span', { class: 'roles-neg' }, 'Neg: the pair is a wrong answer'),
+  );
+
+/** What is to be said of arrows that are drawn too short. */
+const arrowNote = (reduced: number): string =>
+  reduced > 1
+    ? `The Neg arrows are drawn ${formatNumber(reduced)} times too short, to fit. Since 1/P falls where P rises, they draw together what a negative drives apart.`
+    : '';
+
 export const rolesFigure = defineFigure({
   name: 'roles',
   title: 'One pair, two roles',
   params: PARAMS,
   mount: (el, first, host) => {
-    const names = BATCH_PAIRS.map((i) => EMOJI[i]);
     const choose = (pair: number): void => host.change({ pair });
-    const pairs = choice('Pair', Object.fromEntries(names.map(({ caption }, i) => [String(i), caption])), (pair) =>
-      choose(Number(pair)),
-    );
-    const temperature = slider({
-      ...{ label: 'Temperature', symbol: 'τ', least: PARAMS.t.least, most: PARAMS.t.most, log: true },
-      onChange: (t, done) => host.change({ t }, done),
-    });
-    const fade = (label: string, symbol: string, key: 'zeta' | 'eps') =>
-      slider({
-        ...{ label, symbol, least: PARAMS[key].least, most: PARAMS[key].most },
-        format: (x) => formatted(Math.round(100 * x) / 100, 2),
-        onChange: (x, done) => host.change({ [key]: x }, done),
-      });
-    const [zeta, epsilon] = [fade('Weight as negative', 'ζ', 'zeta'), fade('Fade as positive', 'ε', 'eps')];
+    const inputs = settings(host, choose);
     const forms = choice('Neg arrows', FORMS, (form) => host.change({ form }));
     const log = toggle('logarithmic axis, for the loss that goes away', (on) => host.change({ log: on }));
-    const plane = rolesPlane(names, choose);
-    const [rows, columns] = [rolesMatrix('rows', names, choose), rolesMatrix('columns', names, choose)];
+    const plane = rolesPlane(NAMES, choose);
+    const [rows, columns] = [rolesMatrix('rows', NAMES, choose), rolesMatrix('columns', NAMES, choose)];
     const [curves, bar, table] = [rolesCurves(), lossBar(), numbers()];
     const note = h('p', { class: 'roles-note' });
-    const key = h(
-      'p',
-      { class: 'roles-key' },
-      h('span', { class: 'roles-pos' }, 'Pos: the pair is asked about'),
-      ' ',
-      h('span', { class: 'roles-neg' }, 'Neg: the pair is a wrong answer'),
-    );
     const status = new Status();
+    const beside = (...parts: readonly HTMLElement[]): HTMLElement =>
+      h('div', { class: 'columns roles-columns' }, ...parts);
     el.append(
-      controls(
-        ...[pairs.el, temperature.el, zeta.el, epsilon.el],
-        button('Whole batch', () => host.change({ zeta: 1, eps: 0 })),
-        button('Pair removed', () => host.change({ zeta: 0, eps: -1 })),
-      ),
-      h(
-        'div',
-        { class: 'columns roles-columns' },
-        h('div', {}, plane.el, forms.el, note, table.el),
-        h('div', {}, key, rows.el, columns.el),
-      ),
+      inputs.el,
+      beside(h('div', {}, plane.el, forms.el, note, table.el), h('div', {}, frames(), rows.el, columns.el)),
       bar.el,
-      h('div', { class: 'columns roles-columns' }, curves.picture, h('div', {}, log.el, curves.words)),
+      beside(curves.picture, h('div', {}, log.el, curves.words)),
       status.el,
     );
     const draw = (values: Values, found: RolesFound): void => {
-      const reduced = plane.arrows({ ...askedFor(values) }, found);
-      note.textContent =
-        reduced > 1
-          ? `The Neg arrows are drawn ${formatted(reduced, 3)} times too short, to fit. Since 1/P falls where P rises, they draw together what a negative drives apart.`
-          : '';
+      note.textContent = arrowNote(plane.arrows(askedFor(values), found));
       rows.set(found.rows, { pair: values.pair, epsilon: values.eps });
       columns.set(found.columns, { pair: values.pair, epsilon: values.eps });
       bar.set(found);
@@ -151,10 +165,7 @@ export const rolesFigure = defineFigure({
       curves.set(found, values.zeta, values.log);
     };
     const set = (values: Values): void => {
-      pairs.set(String(values.pair));
-      temperature.set(values.t);
-      zeta.set(values.zeta);
-      epsilon.set(values.eps);
+      inputs.set(values);
       forms.set(values.form);
       log.set(values.log);
       plane.points(askedFor(values));
