@@ -44,7 +44,7 @@ export async function lineConstants(device: ecif.Device, temperature: number): P
     return ecif.slice(all, [0, 2], [SCAN.length, 1]);
   };
   const thirds = ecif.scope(() => [batch, lost].map((f) => derivative(derivative(derivative(f)))(scan)));
-  const [ofBatch, ofPair] = (await ecif.readAll(thirds)).map((v) => v.reduce((m, x) => Math.max(m, Math.abs(x)), 0));
+  const [ofBatch, ofPair] = (await ecif.readAll(thirds)).map((v) => Math.max(...v.map(Math.abs)));
   ecif.disposeTree([scan, thirds]);
   return { batch: ofBatch, pair: ofPair };
 }
