@@ -8,11 +8,13 @@ import { describeWhere } from './where.ts';
 
 const CHROMIUM = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
 
-// SwiftShader is the one adapter headless Chromium has on a machine without a GPU; the rest keeps it off the network.
+// SwiftShader is the one adapter headless Chromium has on a machine without a GPU.
+const WITH_GPU = ['--enable-unsafe-webgpu', '--use-webgpu-adapter=swiftshader'];
+const WITHOUT_GPU = ['--disable-features=WebGPUService,WebGPU', '--disable-blink-features=WebGPU'];
+
+// Off the network.
 const FLAGS = [
   '--no-sandbox',
-  '--enable-unsafe-webgpu',
-  '--use-webgpu-adapter=swiftshader',
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
@@ -20,8 +22,9 @@ const FLAGS = [
   '--disable-quic',
 ];
 
-/** A Chromium with WebGPU, off the network. */
-export const launchChromium = (): Promise<Browser> => chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+/** A Chromium off the network, with WebGPU unless told otherwise. */
+export const launchChromium = ({ gpu = true } = {}): Promise<Browser> =>
+  chromium.launch({ executablePath: CHROMIUM, args: [...FLAGS, ...(gpu ? WITH_GPU : WITHOUT_GPU)] });
 
 /** `describe` for tests that need Chromium. */
 export function describeBrowser(name: string, fn: () => void): void {

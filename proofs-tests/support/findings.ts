@@ -78,7 +78,14 @@ function explained(rank: number): ExplainedPair {
   const loss = 6.2 - 0.17 * rank + between(0, 0.1);
   return {
     ...name,
-    ...{ rank, suspicion: 4.1 - 0.12 * rank, probability: 0.98 / (1 + (rank / 18) ** 3), loss, fit: -loss, match: 0.12 * rank - 4.1 },
+    ...{
+      rank,
+      suspicion: 4.1 - 0.12 * rank,
+      probability: 0.98 / (1 + (rank / 18) ** 3),
+      loss,
+      fit: -loss,
+      match: 0.12 * rank - 4.1,
+    },
     ...{ score: -0.02 / rank, positive: -0.03 / rank, negative: 0.01 / rank, t2i: -0.012 / rank, i2t: -0.008 / rank },
     ...{ self: -between(0.1, 0.9), clipscore: between(-0.1, 0.25) },
     hardest: [1, 2, 3, 4].flatMap((k) =>

@@ -97,4 +97,5 @@ export const button = (label: string, onClick: () => void): HTMLButtonElement =>
   h('button', { type: 'button', onclick: onClick }, label);
 
 /** Controls in a row that wraps. */
-export const controls = (...children: readonly HTMLElement[]): HTMLElement => h('div', { class: 'controls' }, ...children);
+export const controls = (...children: readonly HTMLElement[]): HTMLElement =>
+  h('div', { class: 'controls' }, ...children);

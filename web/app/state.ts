@@ -55,7 +55,9 @@ export function stateOf(table: Table, hash: string): State {
   return new Map(
     [...table].map(([name, params]) => {
       const prefix = name === '' ? '' : `${name}.`;
-      const own = texts.filter(([key]) => key.startsWith(prefix)).map(([key, text]) => [key.slice(prefix.length), text]);
+      const own = texts
+        .filter(([key]) => key.startsWith(prefix))
+        .map(([key, text]) => [key.slice(prefix.length), text]);
       return [name, read(params, Object.fromEntries(own) as Record<string, string>)];
     }),
   );
