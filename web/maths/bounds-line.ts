@@ -2,7 +2,7 @@
 
 import { placeConvex } from '../../src/ecif/convex-file.ts';
 import * as ecif from '../../src/index.ts';
-import { boundsFile } from './bounds-problems.ts';
+import { type BoundedEstimator, boundsFile, EDITS } from './bounds-problems.ts';
 import { computation } from './computation.ts';
 
 /** Values of θ/τ among which the largest third derivatives are sought. */
@@ -49,8 +49,9 @@ export async function lineConstants(device: ecif.Device, temperature: number): P
   return { batch: ofBatch, pair: ofPair };
 }
 
-/** The loss after removal asked for, between two θ. */
+/** A removal of which the loss is drawn. */
 export interface LineAsked {
+  readonly estimator: BoundedEstimator;
   readonly temperature: number;
   readonly decay: number;
 }
@@ -62,30 +63,25 @@ export interface LineFound {
   readonly loss: readonly number[];
   /** F(θ̂) + F′(θ̂)·(θ − θ̂) + F″(θ̂)/2·(θ − θ̂)². */
   readonly parabola: readonly number[];
-  /** θ̂, the corrected edit, Newton's, retraining. */
-  readonly points: {
-    readonly trained: number;
-    readonly corrected: number;
-    readonly newton: number;
-    readonly retrained: number;
-  };
+  /** θ̂, θ̃, θ* */
+  readonly points: { readonly trained: number; readonly edited: number; readonly retrained: number };
   /** F″ at θ̂ and at retraining. */
   readonly curvature: { readonly trained: number; readonly retrained: number };
 }
 
 export const lineFound = computation<LineAsked, LineFound>({
   wants: 'float64',
-  run: async (device, { temperature, decay }) => {
+  run: async (device, { estimator, temperature, decay }) => {
     const file = boundsFile(setting(temperature), decay, 1);
     const { problem, start, validation } = placeConvex(file, device);
     const { theta } = await ecif.minimise(ecif.totalLoss(problem), start);
     const h = await ecif.curvatureAt(ecif.totalLoss(problem), theta);
     const removal = ecif.removalOf(problem, theta, ecif.segOf(file.batches, file.remove), h);
-    const edited = [await ecif.removeLinear(removal, 'corrected'), await ecif.removeByNewton(removal)];
+    const moved = await EDITS[estimator](removal);
     const { theta: best } = await ecif.minimise(removal.without, theta);
-    const found = await ecif.readAll([theta, ...edited, best].map(({ w }) => w));
-    const [trained, corrected, newton, retrained] = found.map(([w]) => w);
-    const curve = await lossCurve(device, removal.without, Math.max(corrected, newton, retrained, trained));
+    const found = await ecif.readAll([theta, moved, best].map(({ w }) => w));
+    const [trained, edited, retrained] = found.map(([w]) => w);
+    const curve = await lossCurve(device, removal.without, Math.max(trained, edited, retrained));
     const curvature = async (at: ecif.Bilinear): Promise<number> => (await ecif.hessian(removal.without, at)).matrix[0];
     const at = ecif.scope(() => ecif.valueAndGrad(removal.without)(theta));
     const [[value], [slope]] = await ecif.readAll([at.value, at.grad.w]);
@@ -93,8 +89,8 @@ export const lineFound = computation<LineAsked, LineFound>({
     const parabola = curve.theta.map((w) => value + slope * (w - trained) + (bend / 2) * (w - trained) ** 2);
     const result = { trained: bend, retrained: await curvature(best) };
     h.dispose();
-    ecif.disposeTree([problem.batches, start, validation, theta, edited, best, at]);
-    return { ...curve, parabola, points: { trained, corrected, newton, retrained }, curvature: result };
+    ecif.disposeTree([problem.batches, start, validation, theta, moved, best, at]);
+    return { ...curve, parabola, points: { trained, edited, retrained }, curvature: result };
   },
 });
 

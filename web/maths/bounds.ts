@@ -6,11 +6,8 @@ import { certificatesFrom, type LossAt, priorBoundsFrom, termFeatures } from '..
 import { placeConvex } from '../../src/ecif/convex-file.ts';
 import * as ecif from '../../src/index.ts';
 import { lineConstants } from './bounds-line.ts';
-import { boundsFile, type BoundsSetting } from './bounds-problems.ts';
+import { type BoundedEstimator, boundsFile, type BoundsSetting, EDITS } from './bounds-problems.ts';
 import { computation } from './computation.ts';
-
-/** How the model is edited: H⁻¹ of the corrected or of the exact lost gradient, or one Newton step with H₋. */
-export type BoundedEstimator = 'corrected' | 'exact' | 'newton';
 
 /** Bounds asked for: one problem and estimator at several decays and numbers of removed pairs. */
 export interface BoundsAsked extends BoundsSetting {
@@ -39,13 +36,6 @@ export interface BoundsAt {
 
 type Vector = Float64Array;
 type Theta = ecif.Bilinear;
-type Removal = ecif.ModelRemoval<Theta>;
-
-const EDITS: Readonly<Record<BoundedEstimator, (removal: Removal) => Promise<Theta>>> = {
-  corrected: (removal) => ecif.removeLinear(removal, 'corrected'),
-  exact: (removal) => ecif.removeLinear(removal, 'exact'),
-  newton: (removal) => ecif.removeByNewton(removal),
-};
 
 /**
  * Bounds from F at θ̂. The steps of an estimator to Newton's, ‖(A⁻¹ − B⁻¹)g‖ and ‖B⁻¹e‖, are those it takes: for Newton's

@@ -1,0 +1,114 @@
+// The two pictures of chapter 4: curves over the decay, and beside them curves over the number removed or, with one
+// parameter, the loss itself.
+
+import { formatted, h } from '../app/dom.ts';
+import type { Engine } from '../app/engine.ts';
+import { ask, type Status } from '../app/status.ts';
+import type { LineFound } from '../maths/bounds-line.ts';
+import type { BoundsAt } from '../maths/bounds.ts';
+import { boundsLoss } from './bounds-loss.ts';
+import { questionsOf, type Values } from './bounds-params.ts';
+import { type Across, boundsPlot } from './bounds-plot.ts';
+import { curveInWords } from './bounds-table.ts';
+
+/** Milliseconds of quiet before pictures are computed again. */
+const QUIET = 150;
+
+const BY_DECAY: Across = { label: 'weight decay δ', log: true, of: ({ decay }) => decay };
+const BY_REMOVED: Across = { label: 'pairs removed |D*|', log: false, of: ({ removed }) => removed };
+
+/** A picture, what it was asked for, and what was found. */
+class Picture<R> {
+  readonly el = h('div', { class: 'bounds-picture' });
+  found: R | null = null;
+  #key = '';
+
+  /** Whether it answers a question; it is faint while it does not. */
+  answers(question: unknown): boolean {
+    const same = this.#key === JSON.stringify(question);
+    this.el.classList.toggle('bounds-stale', !same);
+    return same;
+  }
+
+  take(question: unknown, found: R): void {
+    [this.#key, this.found] = [JSON.stringify(question), found];
+    this.answers(question);
+  }
+
+  forget(): void {
+    this.#key = '';
+  }
+}
+
+/** The pictures. */
+export function boundsCurves(engine: Engine, status: Status) {
+  const pictures = {
+    decay: new Picture<readonly BoundsAt[]>(),
+    removed: new Picture<readonly BoundsAt[]>(),
+    loss: new Picture<LineFound>(),
+  };
+  const [loss, heading, along] = [boundsLoss(), h('h3'), h('span')];
+  pictures.loss.el.append(loss.el);
+  let [turn, timer]: [number, ReturnType<typeof setTimeout> | undefined] = [0, undefined];
+
+  const draw = ({ decay, removed }: Values): void => {
+    const [first, second] = [pictures.decay, pictures.removed];
+    if (first.found !== null) first.el.replaceChildren(boundsPlot(first.found, BY_DECAY, decay));
+    if (second.found !== null) second.el.replaceChildren(boundsPlot(second.found, BY_REMOVED, removed));
+  };
+
+  /** Asks for those pictures that do not answer the values. */
+  const follow = async (values: Values, mine: number): Promise<void> => {
+    const { byDecay, byRemoved, loss: curve } = questionsOf(values);
+    if (!pictures.decay.answers(byDecay)) {
+      await ask(engine, status, 'bounds.decay', 'bounds', byDecay, (all) => {
+        pictures.decay.take(byDecay, all);
+        along.textContent = curveInWords(all);
+        draw(values);
+      });
+    }
+    if (mine !== turn) return;
+    if (values.problem === 'emoji' && !pictures.removed.answers(byRemoved)) {
+      await ask(engine, status, 'bounds.removed', 'bounds', byRemoved, (all) => {
+        pictures.removed.take(byRemoved, all);
+        draw(values);
+      });
+    }
+    if (values.problem === 'line' && !pictures.loss.answers(curve)) {
+      await ask(engine, status, 'bounds.loss', 'boundsLine', curve, (found) => {
+        pictures.loss.take(curve, found);
+        loss.set(found);
+      });
+    }
+  };
+
+  return {
+    el: h(
+      'div',
+      { class: 'columns bounds-columns' },
+      h('div', {}, h('h3', {}, 'Over the weight decay'), pictures.decay.el),
+      h('div', {}, heading, pictures.removed.el, pictures.loss.el),
+    ),
+    /** Where along the decay the printed theorem is broken, in words. */
+    along,
+    /** @param again whether pictures that answer the values already are computed again */
+    set: (values: Values, again: boolean): void => {
+      const emoji = values.problem === 'emoji';
+      pictures.removed.el.hidden = !emoji;
+      pictures.loss.el.hidden = emoji;
+      heading.textContent = emoji
+        ? 'Over the number of pairs removed'
+        : `Why: the loss after removal, δ = ${formatted(values.decay, 3)}`;
+      if (again) Object.values(pictures).forEach((picture) => picture.forget());
+      const { byDecay, byRemoved, loss: curve } = questionsOf(values);
+      pictures.decay.answers(byDecay);
+      pictures.removed.answers(byRemoved);
+      pictures.loss.answers(curve);
+      draw(values);
+      const mine = ++turn;
+      clearTimeout(timer);
+      timer = setTimeout(() => void follow(values, mine), QUIET);
+    },
+    dispose: () => clearTimeout(timer),
+  };
+}
