@@ -37,8 +37,12 @@ export interface Across {
   readonly of: (at: BoundsAt) => number;
 }
 
+/** Whether a bound is below the error, by more than retraining leaves open. */
+export const isBelow = (bound: number | null, { error, resolution }: BoundsAt): boolean =>
+  bound !== null && bound < error - resolution;
+
 /** Where the printed theorem is below the error. */
-export const isBroken = ({ printed, error }: BoundsAt): boolean => printed !== null && printed < error;
+export const isBroken = (at: BoundsAt): boolean => isBelow(at.printed, at);
 
 /** A path through those values that can be drawn, broken where one cannot. */
 function pathOf(points: readonly (readonly [number, number | null])[], x: Scale, y: Scale): string {

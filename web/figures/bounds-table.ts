@@ -3,7 +3,7 @@
 import { formatNumber as few } from '../../src/report/numbers.ts';
 import { h, show, shown } from '../app/dom.ts';
 import type { BoundsAt } from '../maths/bounds.ts';
-import { isBroken, LOOKS, type Quantity, QUANTITIES, swatch } from './bounds-plot.ts';
+import { isBelow, isBroken, LOOKS, type Quantity, QUANTITIES, swatch } from './bounds-plot.ts';
 
 const BOUNDS = QUANTITIES.filter((quantity) => quantity !== 'error');
 
@@ -11,7 +11,8 @@ const BOUNDS = QUANTITIES.filter((quantity) => quantity !== 'error');
 function verdict(quantity: Quantity, at: BoundsAt): string {
   const bound = at[quantity];
   if (bound === null) return quantity === 'printed' ? 'only for the corrected form' : 'says nothing here: ρ ≥ 1';
-  if (bound < at.error) return '✗ broken: below the error';
+  if (isBelow(bound, at)) return '✗ broken: below the error';
+  if (at.error <= at.resolution) return 'the error is below what retraining resolves';
   if (bound > at.change) return '✓ holds, but above the whole change';
   return '✓ holds';
 }
@@ -63,7 +64,7 @@ export function boundsTable() {
         show(value, bound ?? NaN);
         ratio.textContent = bound === null ? '–' : `× ${few(bound / at.error)}`;
         word.textContent = verdict(quantity, at);
-        row.classList.toggle('bounds-broken', bound !== null && bound < at.error);
+        row.classList.toggle('bounds-broken', isBelow(bound, at));
       }
     },
   };

@@ -3,5 +3,6 @@
 import type { Figure } from '../app/figure.ts';
 import { batchFigure } from './batch.ts';
 import { boundsFigure } from './bounds.ts';
+import { gameFigure } from './game.ts';
 
-export const FIGURES = [batchFigure, boundsFigure] as unknown as readonly Figure[];
+export const FIGURES = [batchFigure, boundsFigure, gameFigure] as unknown as readonly Figure[];

@@ -1,6 +1,6 @@
 // Chapter 4: how far an edited model is from the retrained one, and what each bound says of that.
 
-import { distance } from '../../src/array/vector.ts';
+import { distance, norm } from '../../src/array/vector.ts';
 import { Flat } from '../../src/autodiff/flat.ts';
 import { certificatesFrom, type LossAt, priorBoundsFrom, termFeatures } from '../../src/ecif/bounds.ts';
 import { placeConvex } from '../../src/ecif/convex-file.ts';
@@ -21,6 +21,8 @@ export interface BoundsAt {
   readonly removed: number;
   /** ‖θ̃ − θ*‖ with θ* from retraining. */
   readonly error: number;
+  /** How exactly θ* is known, and so the error: ‖∇F(θ*)‖/δ and rounding. */
+  readonly resolution: number;
   /** ‖θ* − θ̂‖, the whole change that retraining makes. */
   readonly change: number;
   /** ‖θ̃ − argmin L⁻‖, what the printed proof takes for the error; the corrected form only. */
@@ -88,7 +90,7 @@ async function boundsAt(
   const h = await ecif.curvatureAt(ecif.totalLoss(problem), theta);
   const removal = ecif.removalOf(problem, theta, seg, h);
   const edited = await EDITS[estimator](removal);
-  const { theta: retrained } = await ecif.minimise(removal.without, theta);
+  const { theta: retrained, gradientNorm } = await ecif.minimise(removal.without, theta);
   const flat = new Flat(theta);
   const [from, to, truth] = [await flat.toVector(theta), await flat.toVector(edited), await flat.toVector(retrained)];
   const terms = (await termFeatures(problem, theta, seg)).flat();
@@ -100,6 +102,7 @@ async function boundsAt(
   const corrected = estimator === 'corrected';
   const found: BoundsAt = {
     ...{ decay, removed, error: distance(to, truth), change: distance(from, truth) },
+    resolution: gradientNorm / decay + 1e3 * device.epsilon * Math.max(1, norm(from)),
     surrogate: corrected && asked.problem === 'line' ? await surrogateError(problem, theta, seg, to) : null,
     printed: corrected ? (await ecif.printedTheorem(problem, theta, seg, constants)).total : null,
     ...(await priorOf(problem, theta, seg, estimator, await lossAt(theta))),

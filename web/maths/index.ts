@@ -4,6 +4,7 @@ import { batchFound } from './batch.ts';
 import { lineFound } from './bounds-line.ts';
 import { boundsFound } from './bounds.ts';
 import { gameFound } from './game.ts';
+import { roundsFound } from './game-rounds.ts';
 
 /** By name; arguments and results are plain data. */
 export const FUNCTIONS = {
@@ -11,4 +12,5 @@ export const FUNCTIONS = {
   bounds: boundsFound,
   boundsLine: lineFound,
   game: gameFound,
+  gameRounds: roundsFound,
 } as const;
