@@ -5,6 +5,7 @@ import * as ecif from '../src/index.ts';
 import { EMOJI } from '../web/data/emoji.gen.ts';
 import { roundOf } from '../web/maths/game-round.ts';
 import { DETECTORS, type Detection, type Detector, type GameAsked, gameFound } from '../web/maths/game.ts';
+import { roundsFound } from '../web/maths/game-rounds.ts';
 import { placePairs } from '../web/maths/pairs.ts';
 import { cpu } from './support/hand.ts';
 
@@ -28,6 +29,20 @@ describe('a round', () => {
     const [a, b] = [1, 2].map((seed) => roundOf({ seed, cards: 24, swapped: 6 }));
     expect(roundOf({ seed: 1, cards: 24, swapped: 6 })).toEqual(a);
     expect(b.pictures).not.toEqual(a.pictures);
+  });
+});
+
+describe('many rounds', () => {
+  it.each([
+    [0.1, 12, 0.72, 0.72],
+    [1, 9, 0.79, 0.75],
+    [100, 4, 0.89, 0.83],
+  ])('at δ = %s the cosine is better in %s of 20, as the chapter says', async (decay, cosine, ecifMean, cosineMean) => {
+    const asked = { ...ASKED, decay, rounds: 20 };
+    const { means, cosineBetter, influenceBetter } = await roundsFound.run(cpu, asked, () => undefined);
+    expect([cosineBetter, influenceBetter]).toEqual([cosine, 20 - cosine]);
+    expect(means.ecif).toBeCloseTo(ecifMean, 2);
+    expect(means.clipscore).toBeCloseTo(cosineMean, 2);
   });
 });
 

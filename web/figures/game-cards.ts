@@ -27,7 +27,12 @@ export function gameCards(mark: (card: number) => void) {
       const button = h(
         'button',
         { type: 'button', class: 'game-card', onclick: () => mark(card) },
-        h('img', { src: `emoji/${EMOJI[picture].code}.svg`, alt: `picture of ${EMOJI[picture].caption},`, width: 48, height: 48 }),
+        h('img', {
+          src: `emoji/${EMOJI[picture].code}.svg`,
+          alt: `picture of ${EMOJI[picture].caption},`,
+          width: 48,
+          height: 48,
+        }),
         ' ',
         h('span', { class: 'game-caption' }, `“${EMOJI[made.captions[card]].caption}”`),
         ' ',

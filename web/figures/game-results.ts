@@ -124,8 +124,13 @@ export function gameResults(more: HTMLElement) {
       ).map(([text, output]) => h('span', {}, text, output)),
     ),
     words,
-    h('div', { class: 'columns' }, h('div', {}, roc), h('div', {}, table.el, h('p', { class: 'game-more' }, more), lot)),
-    h('h3', {}, 'Rankings, the most suspicious first'),
+    h(
+      'div',
+      { class: 'columns' },
+      h('div', {}, roc),
+      h('div', {}, table.el, h('p', { class: 'game-more' }, more), lot),
+    ),
+    h('h3', {}, 'Rankings, the most suspicious first: swapped ones underlined, a dashed line after the first k'),
     strips,
   );
   return {

@@ -4,6 +4,9 @@ import { button, controls, slider } from '../app/controls.ts';
 import { h } from '../app/dom.ts';
 import { defineFigure } from '../app/figure.ts';
 import { ask, Status } from '../app/status.ts';
+import type { Round } from '../maths/game-round.ts';
+import type { RoundsFound } from '../maths/game-rounds.ts';
+import type { GameFound } from '../maths/game.ts';
 import { gameCards } from './game-cards.ts';
 import { marksIn, PARAMS, questionOf, type Values } from './game-params.ts';
 import { gameResults, tallyOf } from './game-results.ts';
@@ -13,6 +16,14 @@ const ROUNDS = 20;
 
 /** A round that was not played yet. */
 const FRESH = { marks: [], shown: false, many: false };
+
+/** An answer, and what was asked. */
+interface Known<R> {
+  readonly key: string;
+  readonly value: R;
+}
+
+const keyOf = (values: Values): string => JSON.stringify(questionOf(values));
 
 /** Sliders of a round. */
 function gameControls(change: (patch: Partial<Values>, done?: boolean) => void) {
@@ -55,17 +66,33 @@ export const gameFigure = defineFigure({
     const results = gameResults(more);
     el.append(panel.el, cards.el, h('p', { class: 'game-buttons' }, reveal, next, count), results.el, status.el);
 
-    /** Asks the machine, once the truth is shown. */
-    const judge = (now: Values, round: ReturnType<typeof cards.set>): void => {
-      const tally = tallyOf(now, round);
+    let [before, found, lot]: [string, Known<GameFound> | null, Known<RoundsFound> | null] = ['', null, null];
+    /** Shows what is known of the values. */
+    const tell = (round: Round): void => {
+      const tally = tallyOf(values, round);
       results.tally(tally);
-      void ask(host.engine, status, 'game', 'game', questionOf(now), (found) => results.set(found, round, tally));
-      results.setMany(null);
-      if (!now.many) return;
-      const question = { ...questionOf(now), rounds: ROUNDS };
-      void ask(host.engine, status, 'game.rounds', 'gameRounds', question, (found) => results.setMany(found));
+      if (found?.key === keyOf(values)) results.set(found.value, round, tally);
+      results.setMany(values.many && lot?.key === keyOf(values) ? lot.value : null);
+    };
+    /** Asks for what is not known; the answer is shown with the truth. */
+    const judge = (now: Values, round: Round): void => {
+      const [key, question] = [keyOf(now), questionOf(now)];
+      if (found?.key !== key) {
+        void ask(host.engine, status, 'game', 'game', question, (value) => {
+          found = { key, value };
+          if (keyOf(values) === key) tell(round);
+        });
+      }
+      if (!now.many || lot?.key === key) return;
+      void ask(host.engine, status, 'game.rounds', 'gameRounds', { ...question, rounds: ROUNDS }, (value) => {
+        lot = { key, value };
+        if (keyOf(values) === key) tell(round);
+      });
     };
     const set = (now: Values): void => {
+      // The same values again: the device is another.
+      if (JSON.stringify(now) === before) [found, lot] = [null, null];
+      before = JSON.stringify(now);
       values = now;
       panel.set(now);
       const round = cards.set(now);
@@ -74,8 +101,8 @@ export const gameFigure = defineFigure({
       reveal.textContent = now.shown ? 'Hide the truth' : 'Show the truth';
       more.disabled = now.many;
       results.el.hidden = !now.shown;
-      if (now.shown) judge(now, round);
-      else status.idle('Nothing is computed before the truth is shown.');
+      tell(round);
+      judge(now, round);
     };
     set(first);
     return { set, dispose: () => el.replaceChildren() };
