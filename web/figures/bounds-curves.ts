@@ -4,11 +4,9 @@
 import { formatted, h } from '../app/dom.ts';
 import type { Engine } from '../app/engine.ts';
 import { ask, type Status } from '../app/status.ts';
-import type { LineFound } from '../maths/bounds-line.ts';
-import type { BoundsAt } from '../maths/bounds.ts';
 import { boundsLoss } from './bounds-loss.ts';
 import { questionsOf, type Values } from './bounds-params.ts';
-import { type Across, boundsPlot } from './bounds-plot.ts';
+import { type Across, type BoundsDrawing, boundsPlot } from './bounds-plot.ts';
 import { curveInWords } from './bounds-table.ts';
 
 /** Milliseconds of quiet before pictures are computed again. */
@@ -17,10 +15,9 @@ const QUIET = 150;
 const BY_DECAY: Across = { label: 'weight decay δ', log: true, of: ({ decay }) => decay };
 const BY_REMOVED: Across = { label: 'pairs removed |D*|', log: false, of: ({ removed }) => removed };
 
-/** A picture, what it was asked for, and what was found. */
-class Picture<R> {
+/** A picture, and what it was asked for. */
+class Picture {
   readonly el = h('div', { class: 'bounds-picture' });
-  found: R | null = null;
   #key = '';
 
   /** Whether it answers a question; it is faint while it does not. */
@@ -30,8 +27,9 @@ class Picture<R> {
     return same;
   }
 
-  take(question: unknown, found: R): void {
-    [this.#key, this.found] = [JSON.stringify(question), found];
+  take(question: unknown, drawn: Element): void {
+    this.#key = JSON.stringify(question);
+    this.el.replaceChildren(drawn);
     this.answers(question);
   }
 
@@ -42,19 +40,15 @@ class Picture<R> {
 
 /** The pictures. */
 export function boundsCurves(engine: Engine, status: Status) {
-  const pictures = {
-    decay: new Picture<readonly BoundsAt[]>(),
-    removed: new Picture<readonly BoundsAt[]>(),
-    loss: new Picture<LineFound>(),
-  };
+  const pictures = { decay: new Picture(), removed: new Picture(), loss: new Picture() };
+  const drawings: { decay?: BoundsDrawing; removed?: BoundsDrawing } = {};
   const [loss, heading, along] = [boundsLoss(), h('h3'), h('span')];
-  pictures.loss.el.append(loss.el);
   let [turn, timer]: [number, ReturnType<typeof setTimeout> | undefined] = [0, undefined];
 
-  const draw = ({ decay, removed }: Values): void => {
-    const [first, second] = [pictures.decay, pictures.removed];
-    if (first.found !== null) first.el.replaceChildren(boundsPlot(first.found, BY_DECAY, decay));
-    if (second.found !== null) second.el.replaceChildren(boundsPlot(second.found, BY_REMOVED, removed));
+  /** Lets the upright lines follow the sliders. */
+  const choose = ({ decay, removed }: Values): void => {
+    drawings.decay?.choose(decay);
+    drawings.removed?.choose(removed);
   };
 
   /** Asks for those pictures that do not answer the values. */
@@ -62,22 +56,24 @@ export function boundsCurves(engine: Engine, status: Status) {
     const { byDecay, byRemoved, loss: curve } = questionsOf(values);
     if (!pictures.decay.answers(byDecay)) {
       await ask(engine, status, 'bounds.decay', 'bounds', byDecay, (all) => {
-        pictures.decay.take(byDecay, all);
+        drawings.decay = boundsPlot(all, BY_DECAY);
+        pictures.decay.take(byDecay, drawings.decay.el);
         along.textContent = curveInWords(all);
-        draw(values);
+        choose(values);
       });
     }
     if (mine !== turn) return;
     if (values.problem === 'emoji' && !pictures.removed.answers(byRemoved)) {
       await ask(engine, status, 'bounds.removed', 'bounds', byRemoved, (all) => {
-        pictures.removed.take(byRemoved, all);
-        draw(values);
+        drawings.removed = boundsPlot(all, BY_REMOVED);
+        pictures.removed.take(byRemoved, drawings.removed.el);
+        choose(values);
       });
     }
     if (values.problem === 'line' && !pictures.loss.answers(curve)) {
       await ask(engine, status, 'bounds.loss', 'boundsLine', curve, (found) => {
-        pictures.loss.take(curve, found);
         loss.set(found);
+        pictures.loss.take(curve, loss.el);
       });
     }
   };
@@ -104,7 +100,7 @@ export function boundsCurves(engine: Engine, status: Status) {
       pictures.decay.answers(byDecay);
       pictures.removed.answers(byRemoved);
       pictures.loss.answers(curve);
-      draw(values);
+      choose(values);
       const mine = ++turn;
       clearTimeout(timer);
       timer = setTimeout(() => void follow(values, mine), QUIET);

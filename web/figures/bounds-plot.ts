@@ -1,6 +1,6 @@
 // The curves of chapter 4: the true error, below which no bound may be, and what each bound says.
 
-import { h, s } from '../app/dom.ts';
+import { h, s, update } from '../app/dom.ts';
 import { uniqueId } from '../app/controls.ts';
 import { axesSvg, FRAME, px } from '../../src/report/plot.ts';
 import { drawable, linearScale, logScale, type Scale } from '../../src/report/scale.ts';
@@ -113,11 +113,15 @@ function inWords(all: readonly BoundsAt[], across: Across): string {
   return `Bounds on the error over ${across.label}. ${parts.join('; ')}.`;
 }
 
-/**
- * Draws the curves.
- * @param chosen where the figure stands on the axis across
- */
-export function boundsPlot(all: readonly BoundsAt[], across: Across, chosen: number): SVGSVGElement {
+/** A drawing, and the line in it that follows the sliders. */
+export interface BoundsDrawing {
+  readonly el: SVGSVGElement;
+  /** @param chosen where the figure stands on the axis across */
+  choose(chosen: number): void;
+}
+
+/** Draws the curves. */
+export function boundsPlot(all: readonly BoundsAt[], across: Across): BoundsDrawing {
   const scale = across.log ? logScale : linearScale;
   const x = scale(all.map(across.of), { from: FRAME.left, to: FRAME.right });
   const values = all.flatMap((at) => QUANTITIES.flatMap((quantity) => at[quantity] ?? []));
@@ -126,7 +130,8 @@ export function boundsPlot(all: readonly BoundsAt[], across: Across, chosen: num
   frame.innerHTML = axesSvg(across.label, 'distance in parameters', x, y);
   const [title, desc] = [uniqueId('bounds-title'), uniqueId('bounds-desc')];
   const { width, height, top, bottom } = FRAME;
-  return s(
+  const upright = s('path', { class: 'bounds-chosen' });
+  const el = s(
     'svg',
     {
       ...{ class: 'plot lines', viewBox: `0 0 ${width} ${height}`, role: 'img' },
@@ -136,10 +141,11 @@ export function boundsPlot(all: readonly BoundsAt[], across: Across, chosen: num
     s('desc', { id: desc }, inWords(all, across)),
     forbidden(all, across, x, y),
     frame,
-    s('path', { class: 'bounds-chosen', d: `M${px(x.at(chosen))} ${top}V${bottom}` }),
+    upright,
     ...QUANTITIES.toReversed().map((quantity) => curve(quantity, all, across, x, y)),
     ...broken(all, across, x, y),
   );
+  return { el, choose: (chosen) => update(upright, { d: `M${px(x.at(chosen))} ${top}V${bottom}` }) };
 }
 
 /** A line with its marker as the legend shows it. */

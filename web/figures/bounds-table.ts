@@ -33,7 +33,7 @@ export function boundsTable() {
     return { quantity, row, value, ratio, word };
   });
   const [error, change] = [shown('error'), shown('change')];
-  const head = ['bound', 'says at most', 'over the error', ''].map((text) => h('th', { scope: 'col' }, text));
+  const head = ['bound', 'says at most', 'over the error', 'verdict'].map((text) => h('th', { scope: 'col' }, text));
   const el = h(
     'div',
     {},

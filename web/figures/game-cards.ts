@@ -14,51 +14,55 @@ function verdict(round: Round, card: number, marked: boolean): string {
   return marked ? '✗ false alarm' : '';
 }
 
+/** One card; what it shows changes, the element stays. */
+function makeCard(onMark: () => void) {
+  const image = h('img', { width: 48, height: 48, decoding: 'async' });
+  const [caption, word] = [h('span', { class: 'game-caption' }), h('span', { class: 'game-word' })];
+  const button = h('button', { type: 'button', class: 'game-card', onclick: onMark }, image, ' ', caption, ' ', word);
+  return {
+    el: h('li', {}, button),
+    deal: (picture: number, from: number): void => {
+      const src = `emoji/${EMOJI[picture].code}.svg`;
+      if (image.getAttribute('src') !== src) image.src = src;
+      // The true name: without seeing the picture one plays by comparing it with the caption.
+      image.alt = `picture of ${EMOJI[picture].caption},`;
+      caption.textContent = `“${EMOJI[from].caption}”`;
+    },
+    judge: (marked: boolean, shown: boolean, wrong: boolean, text: string): void => {
+      button.setAttribute('aria-pressed', String(marked));
+      button.disabled = shown;
+      button.classList.toggle('game-wrong', shown && wrong);
+      word.textContent = shown ? text : marked ? '⚑ suspect' : '';
+    },
+  };
+}
+
 /** The cards on the table. */
 export function gameCards(mark: (card: number) => void) {
   const list = h('ul', { class: 'game-cards' });
-  let [round, key]: [Round | null, string] = [null, ''];
-  let cards: { button: HTMLButtonElement; word: HTMLElement }[] = [];
+  const cards: ReturnType<typeof makeCard>[] = [];
 
-  const deal = (values: Values): Round => {
-    const made = roundOf(values);
-    cards = made.pictures.map((picture, card) => {
-      const word = h('span', { class: 'game-word' });
-      const button = h(
-        'button',
-        { type: 'button', class: 'game-card', onclick: () => mark(card) },
-        h('img', {
-          src: `emoji/${EMOJI[picture].code}.svg`,
-          alt: `picture of ${EMOJI[picture].caption},`,
-          width: 48,
-          height: 48,
-        }),
-        ' ',
-        h('span', { class: 'game-caption' }, `“${EMOJI[made.captions[card]].caption}”`),
-        ' ',
-        word,
-      );
-      return { button, word };
-    });
-    list.replaceChildren(...cards.map(({ button }) => h('li', {}, button)));
-    return made;
+  /** As many cards as there are pictures. */
+  const lay = (count: number): void => {
+    cards.splice(count).forEach(({ el }) => el.remove());
+    while (cards.length < count) {
+      const at = cards.length;
+      cards.push(makeCard(() => mark(at)));
+      list.append(cards[at].el);
+    }
   };
-
   return {
     el: list,
     set: (values: Values): Round => {
-      const now = [values.seed, values.cards, values.swapped].join();
-      if (round === null || key !== now) round = deal(values);
-      key = now;
-      const dealt = round;
+      const round = roundOf(values);
       const marks = new Set(marksIn(values));
-      cards.forEach(({ button, word }, card) => {
-        button.setAttribute('aria-pressed', String(marks.has(card)));
-        button.disabled = values.shown;
-        button.classList.toggle('game-wrong', values.shown && dealt.wrong[card]);
-        word.textContent = values.shown ? verdict(dealt, card, marks.has(card)) : marks.has(card) ? '⚑ suspect' : '';
+      lay(values.cards);
+      cards.forEach(({ deal, judge }, card) => {
+        const marked = marks.has(card);
+        deal(round.pictures[card], round.captions[card]);
+        judge(marked, values.shown, round.wrong[card], verdict(round, card, marked));
       });
-      return dealt;
+      return round;
     },
   };
 }

@@ -71,7 +71,7 @@ export const gameFigure = defineFigure({
     const tell = (round: Round): void => {
       const tally = tallyOf(values, round);
       results.tally(tally);
-      if (found?.key === keyOf(values)) results.set(found.value, round, tally);
+      if (values.shown && found?.key === keyOf(values)) results.set(found.value, round, tally);
       results.setMany(values.many && lot?.key === keyOf(values) ? lot.value : null);
     };
     /** Asks for what is not known; the answer is shown with the truth. */
