@@ -87,8 +87,11 @@ export function boundsCurves(engine: Engine, status: Status) {
     ),
     /** Where along the decay the printed theorem is broken, in words. */
     along,
-    /** @param again whether pictures that answer the values already are computed again */
-    set: (values: Values, again: boolean): void => {
+    /**
+     * @param again whether pictures that answer the values already are computed again
+     * @returns whether one has to be computed
+     */
+    set: (values: Values, again: boolean): boolean => {
       const emoji = values.problem === 'emoji';
       pictures.removed.el.hidden = !emoji;
       pictures.loss.el.hidden = emoji;
@@ -97,13 +100,15 @@ export function boundsCurves(engine: Engine, status: Status) {
         : `Why: the loss after removal, δ = ${formatted(values.decay, 3)}`;
       if (again) Object.values(pictures).forEach((picture) => picture.forget());
       const { byDecay, byRemoved, loss: curve } = questionsOf(values);
-      pictures.decay.answers(byDecay);
-      pictures.removed.answers(byRemoved);
-      pictures.loss.answers(curve);
+      const known = [
+        pictures.decay.answers(byDecay),
+        emoji ? pictures.removed.answers(byRemoved) : pictures.loss.answers(curve),
+      ];
       choose(values);
       const mine = ++turn;
       clearTimeout(timer);
       timer = setTimeout(() => void follow(values, mine), QUIET);
+      return known.includes(false);
     },
     dispose: () => clearTimeout(timer),
   };

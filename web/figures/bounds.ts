@@ -98,13 +98,16 @@ export const boundsFigure = defineFigure({
       const now = JSON.stringify(values);
       panel.set(values);
       pairs.set(values);
-      void ask(host.engine, status, 'bounds.here', 'bounds', questionsOf(values).here, ([at]) => {
+      // The same values again: the device is another.
+      const more = curves.set(values, now === before);
+      before = now;
+      if (more) status.busy();
+      // Where pictures follow, it is they who say that all is done.
+      const told = more ? new Status() : status;
+      void ask(host.engine, told, 'bounds.here', 'bounds', questionsOf(values).here, ([at]) => {
         table.set(at);
         words.textContent = pointInWords(at);
       });
-      // The same values again: the device is another.
-      curves.set(values, now === before);
-      before = now;
     };
     set(first);
     return {
