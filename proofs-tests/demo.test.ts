@@ -44,7 +44,7 @@ function rowsOf(file: string): Record<string, string>[] {
 
 beforeAll(async () => {
   result = await runDemo(asked, new CpuDevice(), told);
-}, 120_000);
+}, 240_000);
 
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 

@@ -13,7 +13,7 @@ import { type AskedGroups, askedGroups, type Group, groupsOf } from './curves-gr
 import type { CurvesSettings } from './curves-options.ts';
 import { correlationsOf, curvesOf, type FoundGroup, measureOf, predictionsOf } from './curves-results.ts';
 import { requireWritable, writeText } from './files.ts';
-import { measureAt } from './measures.ts';
+import { meanLoss, measureAt } from './measures.ts';
 import { numbersOf, scoresOf } from './pair-scores.ts';
 import { countdown, type Progress } from './progress.ts';
 import { leftNotes } from './remove-run.ts';
@@ -83,7 +83,7 @@ async function placed({ folder, run, device }: Omit<Curving, 'before'>, group: G
 
 /** The validation loss after an edit in memory, null where none is asked for. */
 async function editedLoss(
-  { settings: { rung, steps }, run, evaluation, progress }: Curving,
+  { settings: { rung, steps }, run, evaluation }: Curving,
   { name, rows }: Group,
   { h, solverAt }: RungSolvers,
 ): Promise<{ readonly loss: number; readonly seconds: number } | null> {
@@ -91,7 +91,7 @@ async function editedLoss(
   const began = performance.now();
   const { theta } = await removeByRung(run.loss, run.theta, rows, rung, { h, solverAt, steps });
   const seconds = (performance.now() - began) / 1000;
-  const { loss } = await measureAt(run, evaluation, theta, progress);
+  const loss = await meanLoss(evaluation, theta);
   disposeTree(theta);
   if (Number.isFinite(loss)) return { loss, seconds };
   throw new NumericsError(`curves: the edit without ${name} is no number; raise --damping, or take another --rung`);
