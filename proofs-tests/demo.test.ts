@@ -26,7 +26,7 @@ const model = fileURLToPath(new URL('../models/small-clip', import.meta.url));
 const settings: DemoSettings = {
   ...{ pairs: 12, held: 12, noise: 0.2, batch: 6, epochs: 1, l2: 96, stationarity: 0.05 },
   tolerance: { scores: 0.3, removal: 0.3 },
-  shares: '0.2',
+  curves: { shares: '0.2', ends: 'harmful,random' },
 };
 const asked = { out: join(home, 'demo'), model, seed: 5, settings, fresh: false };
 const lines: string[] = [];
@@ -69,7 +69,7 @@ describe('the story', () => {
     }
     expect(result.removed.edits.map(({ rung }) => rung)).toEqual(['corrected', 'newton']);
     expect(result.curves.groups.map(({ name, pairs }) => [name, pairs])).toEqual(
-      ['harmful', 'valuable', 'random'].map((end) => [`${end} 20%`, 2]),
+      ['harmful', 'random'].map((end) => [`${end} 20%`, 2]),
     );
     expect(result.curves.before).toEqual(result.removed.before);
     const points = json<PredictedActual[]>('predicted.json')[0].points.map(({ actual }) => actual);

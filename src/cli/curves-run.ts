@@ -3,7 +3,6 @@
 import { existsSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { NumericsError } from '../array/errors.ts';
-import { makeFolder } from '../array/whole-file.node.ts';
 import { disposeTree } from '../autodiff/tensor.ts';
 import type { Device } from '../device/open.ts';
 import { removeByRung } from '../ecif/rungs.ts';
@@ -12,6 +11,7 @@ import { UsageError } from './args.ts';
 import { type AskedGroups, askedGroups, type Group, groupsOf } from './curves-groups.ts';
 import type { CurvesSettings } from './curves-options.ts';
 import { correlationsOf, curvesOf, type FoundGroup, measureOf, predictionsOf } from './curves-results.ts';
+import { beginWhole } from './edits.ts';
 import { requireWritable, writeText } from './files.ts';
 import { meanLoss, measureAt } from './measures.ts';
 import { numbersOf, scoresOf } from './pair-scores.ts';
@@ -45,6 +45,8 @@ interface PlacedGroup extends Group {
   readonly dir: string;
 }
 
+const text = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
+
 /** The columns that are asked of the scores, by their names. */
 async function columnsOf(
   path: string,
@@ -75,9 +77,14 @@ async function placed({ folder, run, device }: Omit<Curving, 'before'>, group: G
   );
   const signature = await signatureOf(folder, run, null, { for: 'curves', without: ids }, device);
   const dir = join(folder, CURVES_FOLDER, `${group.rows.length}-${signature.slice(0, 12)}`);
-  const list = join(dir, WITHOUT_FILE);
-  makeFolder(dir);
-  if (!existsSync(list)) writeText(list, `${JSON.stringify(ids, null, 2)}\n`);
+  if (existsSync(dir)) return { ...group, dir };
+  const place = beginWhole(dir);
+  try {
+    writeText(join(place.part, WITHOUT_FILE), text(ids));
+    place.finish();
+  } finally {
+    place.abandon();
+  }
   return { ...group, dir };
 }
 
@@ -136,8 +143,6 @@ async function findAll(curving: Curving, groups: readonly PlacedGroup[]): Promis
     solvers.close();
   }
 }
-
-const text = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 
 /**
  * Trains a run again without groups of its pairs, and writes `predicted.json` and `curves.json` into its folder; what was

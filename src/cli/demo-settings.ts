@@ -20,8 +20,8 @@ export interface DemoSettings {
   readonly stationarity: number;
   /** Relative residual of solves for scores and traces, and for removals: what the linearisation leaves out is larger. */
   readonly tolerance: { readonly scores: number; readonly removal: number };
-  /** Shares of the pairs that are left out for the curves, each from either end of the scores and at random. */
-  readonly shares: string;
+  /** Which pairs are left out for the curves, and what shares of all: each is a training run. */
+  readonly curves: { readonly shares: string; readonly ends: string };
 }
 
 const COMMON = {
@@ -31,13 +31,12 @@ const COMMON = {
   l2: 12_800,
   stationarity: 2e-5,
   tolerance: { scores: 0.1, removal: 0.1 },
-  shares: '0.1,0.2',
 };
 
 /** Sizes that suit two cores with software Vulkan, and one in float64. */
 export const SETTINGS: Readonly<Record<Device['kind'], DemoSettings>> = {
-  webgpu: { ...COMMON, pairs: 256, held: 400 },
-  cpu: { ...COMMON, pairs: 96, held: 300 },
+  webgpu: { ...COMMON, pairs: 256, held: 400, curves: { shares: '0.1,0.2', ends: 'harmful,valuable' } },
+  cpu: { ...COMMON, pairs: 96, held: 300, curves: { shares: '0.2', ends: 'harmful,valuable,random' } },
 };
 
 /** Where everything is. */
@@ -91,7 +90,7 @@ export function findingCommands(places: DemoPlaces, settings: DemoSettings, seed
  */
 export function endingCommands(
   { held, run }: DemoPlaces,
-  { noise, tolerance, shares }: DemoSettings,
+  { noise, tolerance, curves }: DemoSettings,
   { flagged, seed }: { flagged: number; seed: number },
 ) {
   const where = flagged > 0 ? "flagged = 'yes'" : `highest ${100 * noise}% by suspicion`;
@@ -103,7 +102,7 @@ export function endingCommands(
   return {
     corrected: { ...by('corrected'), 'dry-run': true },
     newton: by('newton'),
-    curves: { run, validation: held, shares, ...solving, seed },
+    curves: { run, validation: held, ...curves, ...solving, seed },
     report: { run },
   } as const satisfies Record<string, Options>;
 }
