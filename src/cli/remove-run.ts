@@ -46,11 +46,11 @@ interface Asked {
 const plural = (n: number, one: string, many: string): string => `${n} ${n === 1 ? one : many}`;
 
 /** What a removal leaves, in words; refuses one that leaves nothing to learn from. */
-function leftNotes({ dataset, loss }: OpenedRun, rows: readonly number[]): string[] {
+export function leftNotes(command: string, { dataset, loss }: OpenedRun, rows: readonly number[]): string[] {
   const count = dataset.rows.length;
-  if (rows.length === count) throw new UsageError(`remove: all ${count} pairs of the run; leave some`);
+  if (rows.length === count) throw new UsageError(`${command}: all ${count} pairs of the run; leave some`);
   const { empty, lone, whole } = batchesLeft(loss, rows);
-  if (whole === 0) throw new UsageError('remove: no batch would keep two pairs, which a loss needs; remove fewer');
+  if (whole === 0) throw new UsageError(`${command}: no batch would keep two pairs, which a loss needs; remove fewer`);
   return [
     ...(lone === 0 ? [] : [`${plural(lone, 'batch keeps', 'batches keep')} one pair, whose loss is 0`]),
     ...(empty === 0 ? [] : [`${plural(empty, 'batch keeps', 'batches keep')} no pair and drops out`]),
@@ -186,7 +186,7 @@ export async function runRemoval(
   const run = await openTrained(folder, device, { ...settings, partitions: 0 }, progress);
   try {
     const rows = await rowsToRemove(folder, settings, run, progress);
-    const notes = leftNotes(run, rows);
+    const notes = leftNotes('remove', run, rows);
     const evaluation = settings.validation === undefined ? null : await run.evaluation(settings.validation, settings);
     const { rung, steps } = settings;
     const question = { ...solverSettings(settings), rows, rung, steps };
