@@ -96,9 +96,10 @@ function sourceRow(source: TraceSource, far: number, { by, swaps, removed, remov
   const badge = swapped ? [' ', h('span', { class: 'trace-badge swapped' }, 'swapped')] : [];
   const spread = h('small', {}, ` ± ${error < 10 ? error.toFixed(1) : error.toFixed(0)}`);
   const cells = {
-    score: h('td', {}, shown(`score-${row}`, score)),
+    score: h('td', {}, shown(`score-${row}`)),
     relative: h('td', {}, shown(`relative-${row}`), spread),
   };
+  show(cells.score.firstElementChild as HTMLElement, score, 3);
   show(cells.relative.firstElementChild as HTMLElement, relative, 3);
   cells[by].classList.add('trace-size');
   cells[by].style.setProperty('--share', `${(100 * sizeOf(by, source)) / far}%`);
@@ -134,9 +135,9 @@ export function sourcesOf(found: TraceSources, shownAs: SourcesShown): HTMLEleme
   const table = h(
     'table',
     { class: 'small trace-sources' },
-    headed('remove', 'picture', 'caption in training', 'relative', 'score'),
-    body('against', `− against ${quoted(found.caption)}: without them the loss falls`),
-    body('for', `+ for ${quoted(found.caption)}: without them it rises`),
+    headed('out', 'picture', 'caption', 'relative', 'score'),
+    body('against', `− Against ${quoted(found.caption)}`),
+    body('for', `+ For ${quoted(found.caption)}`),
   );
   return h('div', { class: 'scroll', role: 'region', 'aria-label': 'Training pairs', tabindex: 0 }, table);
 }
@@ -158,7 +159,7 @@ export function removalOf({ before, predicted, edited, retrained, caption }: Tra
     row('edited', 'edited: one Newton step', edited.loss, edited),
     ...(retrained === null ? [] : [row('retrained', 'trained again', retrained.loss, retrained)]),
   ];
-  const table = h('table', { class: 'small trace-removal' }, headed('', 'loss', quoted(caption), 'it says'));
+  const table = h('table', { class: 'small trace-removal' }, headed('the model', 'loss', quoted(caption), 'it says'));
   table.append(h('tbody', {}, ...rows));
   return h('div', { class: 'scroll', role: 'region', 'aria-label': 'What removing does', tabindex: 0 }, table);
 }

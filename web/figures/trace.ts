@@ -46,7 +46,7 @@ const FRESH = { remove: [], retrain: false } as const;
 /** The controls above the figure. */
 function questionControls(host: Host<typeof PARAMS>) {
   const swaps = slider({
-    ...{ label: 'Twosomes of swapped captions', least: 0, most: MOST_SWAPS, whole: true },
+    ...{ label: 'Swapped twosomes', least: 0, most: MOST_SWAPS, whole: true },
     onChange: (value, done) => done && host.change({ swaps: value, ...FRESH }),
   });
   const names = Object.fromEntries(EMOJI.map(({ caption }, i) => [String(i), caption]));
