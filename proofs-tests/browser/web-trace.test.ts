@@ -54,7 +54,12 @@ async function ownPicture(page: Page, figure: Locator): Promise<void> {
   const input = figure.getByLabel(/picture of your own/);
   const take = (name: string, buffer: Buffer): Promise<void> =>
     input.setInputFiles({ name, mimeType: 'image/png', buffer });
-  await take('a.png', Buffer.from('no picture'));
+  const dataTransfer = await page.evaluateHandle(() => {
+    const dropped = new DataTransfer();
+    dropped.items.add(new File(['no picture'], 'a.png', { type: 'image/png' }));
+    return dropped;
+  });
+  await figure.locator('.trace-picker').dispatchEvent('drop', { dataTransfer });
   await figure.getByText('Not taken: the file cannot be decoded as a picture').waitFor();
   await take('b.png', Buffer.alloc(26e6));
   await figure.getByText('Not taken: the file has 26 MB, at most 25 MB are taken').waitFor();

@@ -2,6 +2,17 @@
 
 import type { Figure } from '../app/figure.ts';
 import { batchFigure } from './batch.ts';
+import { boundsFigure } from './bounds.ts';
+import { gameFigure } from './game.ts';
+import { removalFigure } from './removal.ts';
+import { rolesFigure } from './roles.ts';
 import { traceFigure } from './trace.ts';
 
-export const FIGURES = [batchFigure, traceFigure] as unknown as readonly Figure[];
+export const FIGURES = [
+  batchFigure,
+  rolesFigure,
+  removalFigure,
+  boundsFigure,
+  gameFigure,
+  traceFigure,
+] as unknown as readonly Figure[];

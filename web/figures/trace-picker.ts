@@ -5,13 +5,11 @@ import { uniqueId } from '../app/controls.ts';
 import { h } from '../app/dom.ts';
 import { EMOJI } from '../data/emoji.gen.ts';
 import { HELD_OUT, TRACE_PAIRS } from '../maths/trace-pairs.ts';
+import { OWN } from './trace-params.ts';
 import { filePixels } from './trace-pixels.ts';
 
-/** The place that stands for the reader's own picture. */
-export const OWN = EMOJI.length;
-
 /** What the picker tells. */
-export interface Picked {
+interface Picked {
   /** @param emoji by its place */
   emoji(emoji: number): void;
   own(picture: DecodedImage): void;
@@ -87,3 +85,6 @@ export function picker(picked: Picked) {
     },
   };
 }
+
+/** The picker on the page. */
+export type Picker = ReturnType<typeof picker>;

@@ -108,7 +108,7 @@ function sourceRow(source: TraceSource, far: number, { by, swaps, removed, remov
     { class: removed.includes(row) ? 'removed' : null },
     h('td', {}, box),
     h('td', {}, image),
-    h('th', { scope: 'row' }, quoted(caption), ...badge),
+    h('th', { scope: 'row' }, h('span', { class: 'trace-caption' }, quoted(caption)), ...badge),
     cells.relative,
     cells.score,
   );
@@ -118,13 +118,11 @@ function sourceRow(source: TraceSource, far: number, { by, swaps, removed, remov
 const EACH = { against: 5, for: 3 } as const;
 
 /** The training pairs behind an answer. */
-export function sourcesOf(found: TraceSources, shownAs: SourcesShown): HTMLElement {
+export function sourcesOf(found: TraceSources, shownAs: SourcesShown): readonly HTMLElement[] {
   const sides = sidesOf(found, shownAs.by);
   const far = Math.max(...found.sources.map((source) => sizeOf(shownAs.by, source)), Number.MIN_VALUE);
   const body = (side: keyof typeof EACH, title: string): HTMLElement => {
-    const listed = sides[side].filter(
-      ({ row }, i) => i < EACH[side] || (side === 'against' && shownAs.removed.includes(row)),
-    );
+    const listed = sides[side].filter(({ row }, i) => i < EACH[side] || shownAs.removed.includes(row));
     return h(
       'tbody',
       { class: `trace-${side}` },
@@ -139,7 +137,14 @@ export function sourcesOf(found: TraceSources, shownAs: SourcesShown): HTMLEleme
     body('against', `− Against ${quoted(found.caption)}`),
     body('for', `+ For ${quoted(found.caption)}`),
   );
-  return h('div', { class: 'scroll', role: 'region', 'aria-label': 'Training pairs', tabindex: 0 }, table);
+  return [
+    h('div', { class: 'scroll', role: 'region', 'aria-label': 'Training pairs', tabindex: 0 }, table),
+    h(
+      'p',
+      { class: 'trace-about' },
+      'Score: the predicted change of the loss if the pair is removed. Bars: what orders the list.',
+    ),
+  ];
 }
 
 /** What removing does, one way below the other. */
