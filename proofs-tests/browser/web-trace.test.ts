@@ -10,7 +10,7 @@ import { EMOJI } from '../../web/data/emoji.gen.ts';
 import { FIRST_ASKED, TRACE_PAIRS } from '../../web/maths/trace-pairs.ts';
 import { traceAnswer, type TraceAsked, traceRemoval, traceSources } from '../../web/maths/trace.ts';
 import { describeBrowser } from '../support/browser.ts';
-import { figureOf, numberIn, settled, site } from '../support/web.ts';
+import { figureOf, numberIn, settled, site, violations } from '../support/web.ts';
 
 const folder = fileFolder(fileURLToPath(new URL('../../models/small-clip', import.meta.url)));
 const cpu = openDevice({ kind: 'cpu' });
@@ -127,6 +127,7 @@ describeBrowser('the trace of a mistake', () => {
       await near('predicted', removal.predicted);
       await near('edited', removal.edited.loss);
       const edited = await numberIn(figure, 'edited');
+      expect(await violations(page)).toEqual([]);
       await page.reload();
       await awaited(figure, 'edited');
       expect(await numberIn(figure, 'edited')).toBe(edited);
