@@ -6,6 +6,7 @@ import { boundsFigure } from './bounds.ts';
 import { gameFigure } from './game.ts';
 import { removalFigure } from './removal.ts';
 import { rolesFigure } from './roles.ts';
+import { traceFigure } from './trace.ts';
 
 export const FIGURES = [
   batchFigure,
@@ -13,4 +14,5 @@ export const FIGURES = [
   removalFigure,
   boundsFigure,
   gameFigure,
+  traceFigure,
 ] as unknown as readonly Figure[];
