@@ -47,6 +47,7 @@ export const traceFigure = defineFigure({
   name: 'trace',
   title: 'Where did this mistake come from?',
   params: PARAMS,
+  long: true,
   mount: (el, firstValues, host) => {
     let values: TraceValues = firstValues;
     let own: DecodedImage | null = null;
