@@ -38,7 +38,10 @@ function textOf(node: ts.Statement, source: ts.SourceFile): string {
   const start = node.getFullStart();
   return cuts
     .toReversed()
-    .reduce((text, { from, to }) => text.slice(0, from - start) + text.slice(to - start), source.text.slice(start, node.end))
+    .reduce(
+      (text, { from, to }) => text.slice(0, from - start) + text.slice(to - start),
+      source.text.slice(start, node.end),
+    )
     .trim();
 }
 
@@ -78,7 +81,9 @@ export function opsModule(root: string): string {
   const ops = new Set(registry.map(({ name }) => name));
   const records: Record<string, { file: string; text: string; helpers: string[] }> = {};
   const helpers: Record<string, string> = {};
-  for (const name of readdirSync(join(root, FOLDER)).filter((file) => !LEFT_OUT.includes(file)).sort()) {
+  for (const name of readdirSync(join(root, FOLDER))
+    .filter((file) => !LEFT_OUT.includes(file))
+    .sort()) {
     const file = `${FOLDER}/${name}`;
     const declared = declaredIn(file, readFileSync(join(root, file), 'utf8'), ops);
     for (const record of declared.filter(({ op }) => op !== null)) {

@@ -2,5 +2,6 @@
 
 import type { Figure } from '../app/figure.ts';
 import { batchFigure } from './batch.ts';
+import { scratchFigure } from './scratch.ts';
 
-export const FIGURES = [batchFigure] as unknown as readonly Figure[];
+export const FIGURES = [batchFigure, scratchFigure] as unknown as readonly Figure[];

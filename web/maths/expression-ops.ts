@@ -3,6 +3,7 @@
 import * as ecif from '../../src/index.ts';
 import { nearest } from '../../src/cli/suggest.ts';
 import { type Expression, ExpressionError, replaced } from './expression.ts';
+import { shapeWords } from './scratch-words.ts';
 
 type Tensor = ecif.Tensor;
 /** A matrix, or a number that was written down. */
@@ -48,9 +49,6 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
 
 /** Names of the functions. */
 export const FUNCTION_NAMES: readonly string[] = Object.keys(MEANINGS);
-
-/** A shape in words: a number, or 4×3. */
-export const shapeWords = (shape: readonly number[]): string => (shape.length === 0 ? 'a number' : shape.join('×'));
 
 /** An expression with what its names stand for. */
 export interface Setting {
@@ -127,7 +125,10 @@ function call(part: Expression & { kind: 'call' }, setting: Setting): Tensor {
   const { takes, numbers = args.length, rows = false, apply } = MEANINGS[name];
   if (args.length < takes[0] || args.length > takes[1]) {
     const wanted = takes[0] === takes[1] ? takes[0] : takes.join(' or ');
-    throw new ExpressionError(`${name} takes ${wanted} argument${wanted === 1 ? '' : 's'}, not ${args.length}; change that`, part);
+    throw new ExpressionError(
+      `${name} takes ${wanted} argument${wanted === 1 ? '' : 's'}, not ${args.length}; change that`,
+      part,
+    );
   }
   const values = args.map((arg) => valueOf(arg, setting));
   values.slice(numbers).forEach((value, i) => {
@@ -146,7 +147,11 @@ function unknownFunction(part: Expression & { kind: 'call' }, { text, variables 
   const { name, at } = part;
   const place = { at, end: at + name.length };
   if (variables.has(name)) {
-    return new ExpressionError(`${name} is a variable, not a function; write * between`, place, replaced(text, place, `${name} * `));
+    return new ExpressionError(
+      `${name} is a variable, not a function; write * between`,
+      place,
+      replaced(text, place, `${name} * `),
+    );
   }
   const meant = nearest(name, FUNCTION_NAMES);
   if (meant === null) return new ExpressionError(`there is no function ${name}; choose one of the list below`, place);
@@ -180,7 +185,12 @@ function times(part: Expression & { kind: 'binary' }, setting: Setting): Value {
 }
 
 /** Two matrices that cannot be multiplied, with a way in which they can. */
-function mismatch(part: Expression & { kind: 'binary' }, p: readonly number[], q: readonly number[], text: string): ExpressionError {
+function mismatch(
+  part: Expression & { kind: 'binary' },
+  p: readonly number[],
+  q: readonly number[],
+  text: string,
+): ExpressionError {
   const { left, right } = part;
   const turned = (of: Expression): string => {
     const own = text.slice(of.at, of.end);

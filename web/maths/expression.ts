@@ -39,7 +39,8 @@ export class ExpressionError extends Error {
 }
 
 /** A text with a part of it replaced. */
-export const replaced = (text: string, { at, end }: Place, by: string): string => text.slice(0, at) + by + text.slice(end);
+export const replaced = (text: string, { at, end }: Place, by: string): string =>
+  text.slice(0, at) + by + text.slice(end);
 
 interface Token extends Place {
   readonly kind: 'number' | 'name' | 'sign' | 'end';
@@ -50,7 +51,7 @@ const TOKEN = /\s*(?:(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|([A-Za-z]\w*)|([-+*/.^'(),
 
 /** Signs that people write, as this language writes them. */
 const MEANT: Readonly<Record<string, string>> = {
-  ...{ '−': '-', '–': '-', '·': '.', '∘': '.', '⊙': '.', '×': '*', '@': '*', '÷': '/', '’': "'", 'ᵀ': "'", '²': '^2' },
+  ...{ '−': '-', '–': '-', '·': '.', '∘': '.', '⊙': '.', '×': '*', '@': '*', '÷': '/', '’': "'", ᵀ: "'", '²': '^2' },
   ...{ '[': '(', '{': '(', ']': ')', '}': ')' },
 };
 
@@ -123,8 +124,10 @@ class Parser {
 
   #leftOver(token: Token): ExpressionError {
     const place = { at: token.at, end: token.at };
-    if (token.text === ')') return new ExpressionError('nothing opens this bracket; leave it out', token, replaced(this.#text, token, ''));
-    if (token.text === ',') return new ExpressionError('a comma stands only between the arguments of a function; leave it out', token);
+    if (token.text === ')')
+      return new ExpressionError('nothing opens this bracket; leave it out', token, replaced(this.#text, token, ''));
+    if (token.text === ',')
+      return new ExpressionError('a comma stands only between the arguments of a function; leave it out', token);
     return new ExpressionError(
       `an operation is missing before ${token.text}; write * for the product of matrices, . for that of entries`,
       token,
@@ -220,16 +223,27 @@ class Parser {
     if (close !== null) return close;
     const token = this.#peek();
     if (token.kind !== 'end') throw this.#leftOver(token);
-    throw new ExpressionError('a bracket is not closed; add )', { at: opened, end: token.end }, `${this.#text.trimEnd()})`);
+    throw new ExpressionError(
+      'a bracket is not closed; add )',
+      { at: opened, end: token.end },
+      `${this.#text.trimEnd()})`,
+    );
   }
 
   #missing(token: Token): ExpressionError {
     const follows = this.#tokens.at(this.#next + 1);
     if (token.text === '.' && follows?.kind === 'number') {
-      return new ExpressionError('numbers begin with a digit; write 0 before the point', token, replaced(this.#text, token, '0.'));
+      return new ExpressionError(
+        'numbers begin with a digit; write 0 before the point',
+        token,
+        replaced(this.#text, token, '0.'),
+      );
     }
     const found = token.kind === 'end' ? 'the end' : token.text;
-    return new ExpressionError(`a matrix, a number or a function should stand before ${found}; add one, such as W`, token);
+    return new ExpressionError(
+      `a matrix, a number or a function should stand before ${found}; add one, such as W`,
+      token,
+    );
   }
 }
 

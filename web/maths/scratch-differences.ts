@@ -47,21 +47,42 @@ export async function differences(
     );
   const unit = (k: number): number[] => Array.from(at, (_, i) => Number(i === k));
   /** Values at θ+h·v and θ−h·v, of all that is asked for, with one wait. */
-  const ends = async (of: (x: Tensor) => Tensor, asked: readonly (readonly [ArrayLike<number>, number])[]): Promise<number[][]> => {
+  const ends = async (
+    of: (x: Tensor) => Tensor,
+    asked: readonly (readonly [ArrayLike<number>, number])[],
+  ): Promise<number[][]> => {
     const made = scope(() => asked.flatMap(([v, h]) => [h, -h].map((s) => scope(() => of(moved(v, s))))));
     const read = await readAll(made);
     made.forEach((x) => x.dispose());
     return asked.map(([, h], i) => Array.from(read[2 * i], (p, k) => (p - read[2 * i + 1][k]) / (2 * h)));
   };
-  const gradient = (await ends(f, Array.from(at, (_, k) => [unit(k), step] as const))).flat();
+  const gradient = (
+    await ends(
+      f,
+      Array.from(at, (_, k) => [unit(k), step] as const),
+    )
+  ).flat();
   const steps = [step, ...STEPS];
-  const slopes = (await ends(f, steps.map((h) => [direction, h] as const))).flat();
-  const products = await ends(grad(f), steps.map((h) => [direction, h] as const));
+  const slopes = (
+    await ends(
+      f,
+      steps.map((h) => [direction, h] as const),
+    )
+  ).flat();
+  const products = await ends(
+    grad(f),
+    steps.map((h) => [direction, h] as const),
+  );
   const errors = steps.map((h, i) => ({
     step: h,
     slope: errorOf([slopes[i]], [exact.slope]),
     product: errorOf(products[i], exact.product),
   }));
   const [{ slope, product }, ...curve] = errors;
-  return { gradient, product: products[0], errors: { slope, gradient: errorOf(gradient, exact.gradient), product }, curve };
+  return {
+    gradient,
+    product: products[0],
+    errors: { slope, gradient: errorOf(gradient, exact.gradient), product },
+    curve,
+  };
 }

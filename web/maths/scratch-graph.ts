@@ -42,7 +42,12 @@ export interface At {
 }
 
 /** Runs a function of recorded variables. */
-function run({ f, variables, by }: At, view: View, direction: Tensor | null, recorder: Recorder): Record<string, Tensor> {
+function run(
+  { f, variables, by }: At,
+  view: View,
+  direction: Tensor | null,
+  recorder: Recorder,
+): Record<string, Tensor> {
   recorder.stage = 'input';
   const inputs = new Map([...variables].map(([name, value]) => [name, recorder.input(name, value) as Tensor]));
   const along = direction === null ? null : recorder.input('v', direction);
@@ -60,7 +65,11 @@ function run({ f, variables, by }: At, view: View, direction: Tensor | null, rec
 }
 
 /** The steps that count, as plain data. */
-function nodesOf(steps: readonly Step[], values: readonly ArrayLike<number>[], results: ReadonlyMap<number, string>): GraphNode[] {
+function nodesOf(
+  steps: readonly Step[],
+  values: readonly ArrayLike<number>[],
+  results: ReadonlyMap<number, string>,
+): GraphNode[] {
   const kept = [...ancestors(steps, [...results.keys()])].sort((a, b) => a - b);
   const place = new Map(kept.map((old, i) => [old, i]));
   const tangent = new Set<number>();
@@ -87,7 +96,10 @@ export async function graphOf(at: At, view: View, direction: Tensor | null = nul
     Object.values(made).forEach((x) => lowered(x).dispose());
     const values = await readAll(recorder.steps.map(({ value }) => value));
     results.delete(-1);
-    return { nodes: nodesOf(recorder.steps, values, results), ran: recorder.steps.filter(({ op }) => op !== null).length };
+    return {
+      nodes: nodesOf(recorder.steps, values, results),
+      ran: recorder.steps.filter(({ op }) => op !== null).length,
+    };
   } finally {
     recorder.dispose();
   }

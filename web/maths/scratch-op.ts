@@ -57,7 +57,11 @@ class Notebook {
     this.subgroupSize = subgroupSize;
   }
 
-  dispatch(_op: string, kernel: Kernel, { constants = {}, params, workgroups }: Dispatch<string, string, string>): void {
+  dispatch(
+    _op: string,
+    kernel: Kernel,
+    { constants = {}, params, workgroups }: Dispatch<string, string, string>,
+  ): void {
     this.sources[kernel.name] = kernel.source;
     this.calls.push({ kernel: kernel.name, constants: constants as Record<string, number>, params, workgroups });
   }
@@ -89,13 +93,21 @@ function callsOf(op: Op<unknown>, { params, inputs, shape }: OpAsked, device: ec
 
 /** Values of a shape between 1 and 2, where every op is defined. */
 const ones = (device: ecif.Device, shape: readonly number[]): ecif.Tensor =>
-  ecif.tensor(device, Float64Array.from({ length: sizeOf(shape) }, (_, i) => 1 + i / (sizeOf(shape) + 1)), shape);
+  ecif.tensor(
+    device,
+    Float64Array.from({ length: sizeOf(shape) }, (_, i) => 1 + i / (sizeOf(shape) + 1)),
+    shape,
+  );
 
 /** Names of the inputs in rules. */
 const namesFor = (count: number): string[] => (count === 1 ? ['x'] : ['a', 'b', 'c', 'd', 'e'].slice(0, count));
 
 /** The rules of an op, read off what it does to recorded values. */
-function rulesOf(op: Op<unknown>, { params, inputs, shape }: OpAsked, device: ecif.Device): Pick<OpFound, 'definition' | 'jvp' | 'vjp'> {
+function rulesOf(
+  op: Op<unknown>,
+  { params, inputs, shape }: OpAsked,
+  device: ecif.Device,
+): Pick<OpFound, 'definition' | 'jvp' | 'vjp'> {
   const recorder = new Recorder();
   const names = namesFor(inputs.length);
   const input = (name: string, of: readonly number[]): Recorded => recorder.input(name, ones(device, of));
@@ -109,7 +121,13 @@ function rulesOf(op: Op<unknown>, { params, inputs, shape }: OpAsked, device: ec
       const y = input('y', shape);
       const dx = inputs.map((of, i) => input(`d${names[i]}`, of));
       const jvp = text(op.jvp(x, y, params)(dx));
-      const cts = op.vjp(input('ct', shape), x, y, params, inputs.map(() => true));
+      const cts = op.vjp(
+        input('ct', shape),
+        x,
+        y,
+        params,
+        inputs.map(() => true),
+      );
       return { definition: null, jvp, vjp: names.map((_, i) => text(cts[i])) };
     });
   } finally {

@@ -3,14 +3,10 @@
 import * as ecif from '../../src/index.ts';
 import { computation } from './computation.ts';
 import { type Expression, ExpressionError, parseExpression } from './expression.ts';
-import { evaluate, namesIn, shapeWords } from './expression-ops.ts';
+import { evaluate, namesIn } from './expression-ops.ts';
 import { type At, type Graph, graphOf, type View } from './scratch-graph.ts';
 import { differences, type Differences } from './scratch-differences.ts';
-
-/** Rows of x and y unless told, and the shapes of the variables. */
-export const shapesOf = (rows: number): Readonly<Record<string, readonly number[]>> => ({
-  ...{ W: [3, 2], x: [rows, 3], y: [rows, 2], A: [2, 2], u: [3, 1], t: [] },
-});
+import { shapesOf, shapeWords } from './scratch-words.ts';
 
 /** An expression and where to look at it. */
 export interface ScratchAsked {
@@ -48,6 +44,8 @@ export interface ScratchWrong {
 /** What comes of an expression. */
 export interface ScratchFound {
   readonly kind: 'found';
+  /** Kind of device it was computed on. */
+  readonly device: 'cpu' | 'webgpu';
   readonly variables: readonly Variable[];
   readonly by: string;
   readonly value: number;
@@ -91,7 +89,9 @@ function placeExpression(asked: ScratchAsked, part: Expression, device: ecif.Dev
     by,
     variables,
     f: (given) => {
-      const known = new Map(others.map((name) => [name, given.get(name)]).filter(([, x]) => x !== undefined) as [string, ecif.Tensor][]);
+      const known = new Map(
+        others.map((name) => [name, given.get(name)]).filter(([, x]) => x !== undefined) as [string, ecif.Tensor][],
+      );
       return scalar(evaluate(part, { text: asked.text, device, variables: known }), part, asked.text);
     },
   };
@@ -137,8 +137,7 @@ async function found(device: ecif.Device, asked: ScratchAsked): Promise<ScratchF
     const numbers = { value, gradient: Array.from(gradient), slope, product: Array.from(product) };
     const graph = await graphOf(at, asked.view, asked.view === 'product' ? v : null);
     return {
-      kind: 'found',
-      ...numbers,
+      ...{ kind: 'found', device: device.kind, ...numbers },
       by: at.by,
       direction: Array.from(direction),
       variables: variablesOf(asked).filter(({ name }) => at.variables.has(name)),
