@@ -111,7 +111,7 @@ const WORDS: readonly Misuse[] = [
   {
     what: 'WebGPU where there is no adapter',
     words: () => 'info --device webgpu',
-    says: /openDevice: no WebGPU here \(under Node, install the package `webgpu`\); choose cpu, or auto to fall back/,
+    says: /openDevice: no WebGPU here \(install the package `webgpu`\); choose cpu, or auto to fall back/,
     anyDevice: true,
     alone: true,
   },

@@ -15,10 +15,12 @@ export interface DeviceOptions extends WebGpuOptions {
 
 const PIN = Symbol.for('ecif.webgpu');
 
+const underNode = (): boolean => typeof process !== 'undefined' && process.versions?.node !== undefined;
+
 /** The page's `navigator.gpu`, else Dawn's under Node, else null. Dawn's object is pinned: collecting it crashes Node. */
 async function findGpu(): Promise<GPU | null> {
   if (typeof navigator !== 'undefined' && 'gpu' in navigator && navigator.gpu != null) return navigator.gpu;
-  if (typeof process === 'undefined' || process.versions?.node === undefined) return null;
+  if (!underNode()) return null;
   const pinned = globalThis as { [PIN]?: GPU };
   if (pinned[PIN] !== undefined) return pinned[PIN];
   const packageName = 'webgpu';
@@ -33,9 +35,13 @@ async function findGpu(): Promise<GPU | null> {
 
 async function openWebGpu(options: DeviceOptions): Promise<WebGpuDevice | string> {
   const gpu = await findGpu();
-  if (gpu === null) return 'no WebGPU here (under Node, install the package `webgpu`)';
+  const node = underNode();
+  if (gpu === null) return node ? 'no WebGPU here (install the package `webgpu`)' : 'this browser has no WebGPU';
   const adapter = await gpu.requestAdapter({ powerPreference: 'high-performance' });
-  if (adapter === null) return 'no WebGPU adapter (under Linux, `npm run setup:gpu` installs software Vulkan)';
+  if (adapter === null)
+    return node
+      ? 'no WebGPU adapter (under Linux, `npm run setup:gpu` installs software Vulkan)'
+      : 'this browser offers no WebGPU adapter';
   const { maxBufferSize, maxStorageBufferBindingSize, maxStorageBuffersPerShaderStage } = adapter.limits;
   const device = await adapter.requestDevice({
     requiredFeatures: adapter.features.has('subgroups') ? ['subgroups'] : [],

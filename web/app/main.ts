@@ -37,7 +37,8 @@ function apply(next: State, follow: Follow): void {
   state = next;
   engine.choose(page().device);
   devices.set(page().device);
-  if (follow === 'push') history.pushState(null, '', addressOf(state));
+  const same = location.hash === hashOf(table, state);
+  if (follow === 'push' && !same) history.pushState(null, '', addressOf(state));
   if (follow === 'replace') history.replaceState(null, '', addressOf(state));
   for (const [name, figure] of mounted) {
     if (moved || other(name)) figure.set(valuesOf(name) as never);
@@ -76,7 +77,7 @@ function mount(place: HTMLElement, figure: Figure, alone: boolean): void {
   };
   const stage = h('div', { class: 'stage' });
   place.replaceChildren(stage, tools(figure, alone));
-  mounted.set(name, figure.mount(stage, valuesOf(name) as never, host as never));
+  mounted.set(name, figure.mount(stage, valuesOf(name) as never, host));
   place.dataset.mounted = '';
 }
 

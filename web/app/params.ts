@@ -71,7 +71,7 @@ function parse(param: Param, text: string): unknown {
   }
   if (param.kind === 'choice') return param.choices.includes(text) ? text : undefined;
   if (param.kind === 'flag') return text === '1' ? true : text === '0' ? false : undefined;
-  if (param.kind === 'text') return text.slice(0, param.longest);
+  if (param.kind === 'text') return text.slice(0, param.longest).replace(/\p{Surrogate}/gu, '');
   const numbers = numbersOf(text);
   if (numbers === null) return undefined;
   if (param.kind === 'set') return setOf(numbers, param);

@@ -41,7 +41,7 @@ function arrow(
 ): SVGElement | '' {
   const length = SCALE * Math.hypot(fx, fy);
   if (!(length >= SHORTEST)) return '';
-  const shrink = (SCALE * Math.min(1, LONGEST / length)) / 1;
+  const shrink = SCALE * Math.min(1, LONGEST / length);
   const [tx, ty] = [x + shrink * fx, y + shrink * fy];
   const angle = Math.atan2(py(ty) - py(y), px(tx) - px(x));
   const head = [2.6, -2.6].map(
@@ -94,11 +94,15 @@ export function plane(names: readonly EmojiPair[], events: PlaneEvents) {
       g.focus();
       events.choose(i);
     });
+    let dragged = false;
     g.addEventListener('pointermove', (event) => {
-      if (g.hasPointerCapture(event.pointerId)) move(half, i, locate(event), false);
+      if (!g.hasPointerCapture(event.pointerId)) return;
+      dragged = true;
+      move(half, i, locate(event), false);
     });
     g.addEventListener('pointerup', (event) => {
-      if (g.hasPointerCapture(event.pointerId)) move(half, i, locate(event), true);
+      if (dragged) move(half, i, locate(event), true);
+      dragged = false;
     });
     g.addEventListener('keydown', (event) => {
       if (event.key === 'Enter' || event.key === ' ') {
@@ -144,7 +148,7 @@ export function plane(names: readonly EmojiPair[], events: PlaneEvents) {
         {},
         s(
           'svg',
-          { viewBox: '0 0 36 16', width: 36, height: 16, 'aria-hidden': 'true' },
+          { class: 'swatch', viewBox: '0 0 36 16', width: 36, height: 16, 'aria-hidden': 'true' },
           s('path', { class: `force ${kind}`, d: 'M1 8H34l-7 -4M34 8l-7 4' }),
         ),
         text,

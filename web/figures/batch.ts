@@ -27,8 +27,8 @@ const PARAMS = {
   t: { kind: 'number', least: 0.1, most: 3, default: 1 },
   pair: { kind: 'whole', least: 0, most: BATCH_PAIRS.length - 1, default: 1 },
   show: { kind: 'choice', choices: ['s', 'rows', 'columns'], default: 'rows' },
-  texts: coordinates(1.5, 0.5, 1, 1.2, 0.4, 1.6, -1.2, 0.9, -1.6, 0.1, 0.3, -1.4),
-  images: coordinates(1.2, 0.1, 0.5, 1.5, 1.1, 0.9, -1.5, 0.6, -1.1, -0.6, -0.2, -1.6),
+  texts: coordinates(1.5, 0.5, 1, 1.2, 0.2, 1.75, -1.2, 0.9, -1.6, 0.1, 0.3, -1.4),
+  images: coordinates(1.2, 0.1, 0.5, 0.8, 0.9, 1.6, -1.5, 0.6, -1.1, -0.6, -0.2, -1.6),
 } as const;
 
 type Values = ValuesOf<typeof PARAMS>;
