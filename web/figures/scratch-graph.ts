@@ -115,7 +115,7 @@ export function graphView(choose: (node: number) => void) {
     );
     update(svg, {
       viewBox: `0 0 ${layout.width} ${layout.height}`,
-      style: `width:${layout.width}px;max-width:${layout.width > 700 ? 'none' : '100%'}`,
+      style: `width:${layout.width}px`,
     });
     svg.replaceChildren(s('defs', {}, arrow), s('g', { 'aria-hidden': 'true' }, ...edges), ...handles);
   };

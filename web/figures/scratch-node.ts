@@ -42,8 +42,8 @@ function callWords({ kernel, constants, params, workgroups }: KernelCall): HTMLE
 }
 
 /** The rules of an op: pairs of what is asked for and the expression that gives it. */
-function rules({ kind, definition, jvp, vjp, names }: OpFound): HTMLElement {
-  const rows: [string, string][] = [];
+function rules({ kind, value, definition, jvp, vjp, names }: OpFound): HTMLElement {
+  const rows: [string, string][] = [['y', value]];
   if (definition !== null) rows.push(['y', definition]);
   if (jvp !== null) rows.push(['dy', jvp]);
   vjp.forEach((rule, i) => {
@@ -94,7 +94,7 @@ export function nodePanel() {
           ? [h('p', { class: 'scratch-note' }, 'No kernel: the same memory under another shape.')]
           : [h('ul', { class: 'scratch-calls' }, ...found.calls.map(callWords))];
       behind.replaceChildren(
-        h('h4', {}, 'Derivative'),
+        h('h4', {}, 'Value and derivatives'),
         ...(found.names.length === 0
           ? []
           : [h('p', { class: 'scratch-note' }, `Here ${inputWords(node, nodes, found.names)}, and y the value.`)]),

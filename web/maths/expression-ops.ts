@@ -3,7 +3,7 @@
 import * as ecif from '../../src/index.ts';
 import { nearest } from '../../src/cli/suggest.ts';
 import { type Expression, ExpressionError, replaced } from './expression.ts';
-import { shapeWords } from './scratch-words.ts';
+import { shapeWords, VARIABLES } from './scratch-words.ts';
 
 type Tensor = ecif.Tensor;
 /** A matrix, or a number that was written down. */
@@ -106,7 +106,7 @@ function placed<V>(part: Expression, apply: () => V): V {
 function variable(part: Expression & { kind: 'name' }, { text, variables }: Setting): Tensor {
   const found = variables.get(part.name);
   if (found !== undefined) return found;
-  const known = [...variables.keys()];
+  const known: readonly string[] = VARIABLES;
   if (Object.hasOwn(MEANINGS, part.name)) {
     const fix = replaced(text, part, `${part.name}(${known[0]})`);
     throw new ExpressionError(`${part.name} is a function; give it an argument in brackets`, part, fix);
@@ -143,17 +143,17 @@ function call(part: Expression & { kind: 'call' }, setting: Setting): Tensor {
   return placed(part, () => apply(x, values.slice(numbers) as number[]));
 }
 
-function unknownFunction(part: Expression & { kind: 'call' }, { text, variables }: Setting): ExpressionError {
+function unknownFunction(part: Expression & { kind: 'call' }, { text }: Setting): ExpressionError {
   const { name, at } = part;
   const place = { at, end: at + name.length };
-  if (variables.has(name)) {
+  if ((VARIABLES as readonly string[]).includes(name)) {
     return new ExpressionError(
       `${name} is a variable, not a function; write * between`,
       place,
       replaced(text, place, `${name} * `),
     );
   }
-  const meant = nearest(name, FUNCTION_NAMES);
+  const meant = name.length < 3 ? null : nearest(name, FUNCTION_NAMES);
   if (meant === null) return new ExpressionError(`there is no function ${name}; choose one of the list below`, place);
   return new ExpressionError(`there is no function ${name}; is ${meant} meant?`, place, replaced(text, place, meant));
 }

@@ -1,6 +1,7 @@
 // What stands behind one node of a graph: the kernel calls that its op makes, its rules as expressions, and its record.
 
 import * as ecif from '../../src/index.ts';
+import { bind } from '../../src/autodiff/bind.ts';
 import type { Op } from '../../src/autodiff/op.ts';
 import { registry } from '../../src/autodiff/ops/registry.ts';
 import type { Kernel } from '../../src/device/kernel.ts';
@@ -34,6 +35,8 @@ export interface OpFound {
   readonly sources: Readonly<Record<string, string>>;
   /** What kind of derivative it has. */
   readonly kind: 'rules' | 'defined' | 'zero' | 'none';
+  /** Its value, from its inputs. */
+  readonly value: string;
   /** Its definition in other ops, where it has one. */
   readonly definition: string | null;
   /** Tangent of the output from those of the inputs. */
@@ -107,7 +110,7 @@ function rulesOf(
   op: Op<unknown>,
   { params, inputs, shape }: OpAsked,
   device: ecif.Device,
-): Pick<OpFound, 'definition' | 'jvp' | 'vjp'> {
+): Pick<OpFound, 'value' | 'definition' | 'jvp' | 'vjp'> {
   const recorder = new Recorder();
   const names = namesFor(inputs.length);
   const input = (name: string, of: readonly number[]): Recorded => recorder.input(name, ones(device, of));
@@ -116,8 +119,9 @@ function rulesOf(
   try {
     return ecif.scope(() => {
       const x = inputs.map((of, i) => input(names[i], of));
-      if ('define' in op) return { definition: text(op.define(x, params)), jvp: null, vjp: [] };
-      if ('derivative' in op) return { definition: null, jvp: null, vjp: [] };
+      const value = text(bind(op, x, params)) as string;
+      if ('define' in op) return { value, definition: text(op.define(x, params)), jvp: null, vjp: [] };
+      if ('derivative' in op) return { value, definition: null, jvp: null, vjp: [] };
       const y = input('y', shape);
       const dx = inputs.map((of, i) => input(`d${names[i]}`, of));
       const jvp = text(op.jvp(x, y, params)(dx));
@@ -128,7 +132,7 @@ function rulesOf(
         params,
         inputs.map(() => true),
       );
-      return { definition: null, jvp, vjp: names.map((_, i) => text(cts[i])) };
+      return { value, definition: null, jvp, vjp: names.map((_, i) => text(cts[i])) };
     });
   } finally {
     recorder.dispose();

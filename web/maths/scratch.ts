@@ -77,23 +77,17 @@ export const variablesOf = ({ rows, seed }: Pick<ScratchAsked, 'rows' | 'seed'>)
 
 /** The function that an expression is, at the values of its variables. */
 function placeExpression(asked: ScratchAsked, part: Expression, device: ecif.Device): At {
-  const all = new Map(
-    variablesOf(asked).map(({ name, shape, values }) => [name, { values: Float64Array.from(values), shape }] as const),
-  );
-  const place = (names: readonly string[]): Map<string, ecif.Tensor> =>
-    new Map(names.map((name) => [name, ecif.tensor(device, all.get(name)!.values, all.get(name)!.shape)]));
-  const used = namesIn(part).filter((name) => all.has(name));
+  const all = variablesOf(asked);
+  const used = namesIn(part).filter((name) => all.some((one) => one.name === name));
   const by = used.includes(asked.by) ? asked.by : (used[0] ?? 'W');
-  const [variables, others] = [place([...new Set([...used, by])]), [...all.keys()]];
+  const placed = all
+    .filter(({ name }) => name === by || used.includes(name))
+    .map(({ name, shape, values }) => [name, ecif.tensor(device, Float64Array.from(values), shape)] as const);
+  const { text } = asked;
   return {
     by,
-    variables,
-    f: (given) => {
-      const known = new Map(
-        others.map((name) => [name, given.get(name)]).filter(([, x]) => x !== undefined) as [string, ecif.Tensor][],
-      );
-      return scalar(evaluate(part, { text: asked.text, device, variables: known }), part, asked.text);
-    },
+    variables: new Map(placed),
+    f: (variables) => scalar(evaluate(part, { text, device, variables }), part, text),
   };
 }
 
