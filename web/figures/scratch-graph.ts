@@ -115,7 +115,7 @@ export function graphView(choose: (node: number) => void) {
     );
     update(svg, {
       viewBox: `0 0 ${layout.width} ${layout.height}`,
-      style: `width:${layout.width}px`,
+      style: `max-width:${layout.width}px;min-width:${Math.round(0.75 * layout.width)}px`,
     });
     svg.replaceChildren(s('defs', {}, arrow), s('g', { 'aria-hidden': 'true' }, ...edges), ...handles);
   };

@@ -121,6 +121,7 @@ export const scratchFigure = defineFigure({
     const draw = (computed: ScratchFound | ScratchWrong): void => {
       field.tell(computed.kind === 'wrong' ? computed : null);
       results.classList.toggle('scratch-stale', computed.kind === 'wrong');
+      results.hidden = computed.kind === 'wrong' && found === null;
       if (computed.kind === 'wrong') return;
       found = computed;
       show(value, found.value);
