@@ -68,7 +68,7 @@ export function graphView(choose: (node: number) => void) {
   const svg = s('svg', {
     class: 'scratch-graph',
     role: 'group',
-    'aria-label': 'Graph of the ops that run; choose one with the arrow keys',
+    'aria-label': 'Ops that run; choose one with the arrow keys',
   });
   const legend = h('ul', { class: 'legend scratch-legend' }, ...legendItems());
   const note = h('p', { class: 'scratch-note' });

@@ -78,6 +78,9 @@ export const scratchFigure = defineFigure({
     });
     const graph = graphView((node) => host.change({ node }));
     const panel = nodePanel();
+    const behindStatus = new Status();
+    behindStatus.el.className = 'scratch-behind';
+    panel.el.append(behindStatus.el);
     const entries = entryTable((entry) => host.change({ along: 'entry', entry }));
     const [steps, checks] = [stepPlot(), checkList()];
     const [value, slope, curvature] = [shown('value'), shown('slope'), shown('curvature')];
@@ -117,7 +120,6 @@ export const scratchFigure = defineFigure({
         panel.behind(node, nodes, behind),
       );
     };
-    const behindStatus = new Status();
     const draw = (computed: ScratchFound | ScratchWrong): void => {
       field.tell(computed.kind === 'wrong' ? computed : null);
       results.classList.toggle('scratch-stale', computed.kind === 'wrong');

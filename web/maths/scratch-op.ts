@@ -146,7 +146,7 @@ function kindOf(op: Op<unknown>): OpFound['kind'] {
 }
 
 export const scratchOp = computation<OpAsked, OpFound>({
-  wants: 'any',
+  wants: 'float64',
   run: async (device, asked) => {
     const op = registry.find(({ name }) => name === asked.op);
     if (op === undefined) throw new Error(`scratchOp: there is no op ${asked.op}; take one of a graph`);
