@@ -3,7 +3,6 @@
 import { h, s, update } from '../app/dom.ts';
 import { uniqueId } from '../app/controls.ts';
 import type { Graph, GraphNode, Pass } from '../maths/scratch-graph.ts';
-import { shapeWords } from '../maths/scratch-words.ts';
 import { type Layout, layoutOf, NODE_HEIGHT } from './scratch-layout.ts';
 
 /** Nodes beyond which a graph is not drawn. */
@@ -23,12 +22,6 @@ export const nodeName = ({ op, name, values }: GraphNode): string =>
 
 const shapeText = (shape: readonly number[]): string => (shape.length === 0 ? 'number' : shape.join('×'));
 
-/** A node in words. */
-function describe(node: GraphNode, nodes: readonly GraphNode[]): string {
-  const from = node.inputs.length === 0 ? '' : `, from ${node.inputs.map((i) => nodeName(nodes[i])).join(' and ')}`;
-  return `${nodeName(node)}, ${shapeWords(node.shape)}${from}, ${PASSES[node.pass]}${node.result === null ? '' : `, the ${node.result}`}`;
-}
-
 /** A node that an arrow key leads to. */
 function neighbour(key: string, at: number, nodes: readonly GraphNode[], { places }: Layout): number | undefined {
   if (key === 'ArrowUp') return nodes[at].inputs[0];
@@ -46,6 +39,12 @@ const below = ({ result, shape }: GraphNode): string => `${result === null ? '' 
 
 const widthOf = (node: GraphNode): number =>
   Math.max(58, 8.4 * nodeName(node).length + 20, 6.8 * below(node).length + 18);
+
+/** A node in words, of which those that are seen come first. */
+function describe(node: GraphNode, nodes: readonly GraphNode[]): string {
+  const from = node.inputs.length === 0 ? '' : `, from ${node.inputs.map((i) => nodeName(nodes[i])).join(' and ')}`;
+  return `${nodeName(node)} ${below(node)}${from}, ${PASSES[node.pass]}`;
+}
 
 /** What the boxes mean; those of passes that a graph has none of are hidden. */
 const legendItems = (): HTMLElement[] =>
@@ -89,7 +88,7 @@ export function graphView(choose: (node: number) => void) {
         rx: node.pass === 'input' ? NODE_HEIGHT / 2 : 6,
       }),
       s('text', { 'text-anchor': 'middle', y: -2 }, nodeName(node)),
-      s('text', { 'text-anchor': 'middle', y: 14, class: 'shape' }, below(node)),
+      s('text', { 'text-anchor': 'middle', y: 14, class: 'shape' }, ` ${below(node)}`),
     );
     g.addEventListener('click', () => choose(i));
     g.addEventListener('keydown', (event) => {
