@@ -18,8 +18,8 @@ const PARAMS = {
   n: { kind: 'whole', least: 2, most: 6, default: 4 },
   seed: { kind: 'whole', least: 1, most: 40, default: 1 },
   view: { kind: 'choice', choices: ['value', 'gradient', 'product'], default: 'gradient' },
-  /** Chosen node; the result of the view where there is none of that number. */
-  node: { kind: 'whole', least: -1, most: 400, default: -1 },
+  /** Chosen node, counted from 1; the result of the view where there is none of that number. */
+  node: { kind: 'whole', least: 0, most: 400, default: 0 },
   along: { kind: 'choice', choices: ['random', 'gradient', 'entry'], default: 'random' },
   entry: { kind: 'whole', least: 0, most: 17, default: 0 },
   h: { kind: 'number', least: 1e-12, most: 1, default: 1e-5 },
@@ -37,7 +37,7 @@ export const scratchAsked = ({ e, by, n, seed, view, along, entry, h: step }: Va
 
 /** The number of the chosen node. */
 const chosenIn = ({ graph: { nodes } }: ScratchFound, node: number): number => {
-  if (node >= 0 && node < nodes.length) return node;
+  if (node > 0 && node <= nodes.length) return node - 1;
   return nodes.findLastIndex(({ result }) => result !== null);
 };
 
@@ -48,11 +48,11 @@ export const scratchFigure = defineFigure({
   mount: (el, first, host) => {
     let [values, found]: [Values, ScratchFound | null] = [first, null];
     const status = new Status();
-    const field = expressionField((e, done) => host.change({ e, node: -1 }, done));
+    const field = expressionField((e, done) => host.change({ e, node: 0 }, done));
     const by = choice(
       'Differentiate by',
       Object.fromEntries(VARIABLES.map((name) => [name, name])) as Record<(typeof VARIABLES)[number], string>,
-      (name) => host.change({ by: name, node: -1 }),
+      (name) => host.change({ by: name, node: 0 }),
     );
     const rows = slider({
       label: 'Rows of x and y',
@@ -69,14 +69,14 @@ export const scratchFigure = defineFigure({
       whole: true,
       onChange: (next, done) => host.change({ seed: next }, done),
     });
-    const view = choice('Graph of', VIEWS, (next) => host.change({ view: next, node: -1 }));
+    const view = choice('Graph of', VIEWS, (next) => host.change({ view: next, node: 0 }));
     const along = choice('Direction v', ALONG, (next) => host.change({ along: next }));
     const step = slider({
       ...{ label: 'Step of the differences', symbol: 'h', least: 1e-12, most: 1, steps: 48, log: true },
       format: (x) => formatted(x, 2),
       onChange: (next, done) => host.change({ h: next }, done),
     });
-    const graph = graphView((node) => host.change({ node }));
+    const graph = graphView((node) => host.change({ node: node + 1 }));
     const panel = nodePanel();
     const behindStatus = new Status();
     behindStatus.el.className = 'scratch-behind';
