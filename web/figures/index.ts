@@ -2,6 +2,8 @@
 
 import type { Figure } from '../app/figure.ts';
 import { batchFigure } from './batch.ts';
+import { removalFigure } from './removal.ts';
+import { rolesFigure } from './roles.ts';
 import { scratchFigure } from './scratch.ts';
 
-export const FIGURES = [batchFigure, scratchFigure] as unknown as readonly Figure[];
+export const FIGURES = [batchFigure, rolesFigure, removalFigure, scratchFigure] as unknown as readonly Figure[];

@@ -106,9 +106,9 @@ export const scratchFigure = defineFigure({
       if (found === null) return;
       const { nodes } = found.graph;
       const chosen = chosenIn(found, values.node);
-      const node = nodes.at(chosen) ?? null;
+      const node = chosen < 0 ? null : nodes[chosen];
       graph.mark(chosen);
-      panel.set(chosen < 0 ? null : node);
+      panel.set(node);
       if (node === null || node.op === null) return;
       const argument = {
         op: node.op,
