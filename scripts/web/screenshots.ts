@@ -19,7 +19,10 @@ const LOOKS = {
 } as const;
 
 /** States worth a picture, where it is not the one that a figure begins with, and what is pressed first. */
-const STATES: Readonly<Record<string, { hash?: string; press?: string }>> = {};
+const STATES: Readonly<Record<string, { hash?: string; press?: string }>> = {
+  bounds: { hash: '&bounds.problem=line&bounds.decay=0.001' },
+  game: { hash: '&game.marks=0_4_8&game.shown=1' },
+};
 
 /** Milliseconds that a chapter may take. */
 const PATIENCE = 120_000;

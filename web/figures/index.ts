@@ -2,8 +2,17 @@
 
 import type { Figure } from '../app/figure.ts';
 import { batchFigure } from './batch.ts';
+import { boundsFigure } from './bounds.ts';
+import { gameFigure } from './game.ts';
 import { removalFigure } from './removal.ts';
 import { rolesFigure } from './roles.ts';
 import { scratchFigure } from './scratch.ts';
 
-export const FIGURES = [batchFigure, rolesFigure, removalFigure, scratchFigure] as unknown as readonly Figure[];
+export const FIGURES = [
+  batchFigure,
+  rolesFigure,
+  removalFigure,
+  boundsFigure,
+  gameFigure,
+  scratchFigure,
+] as unknown as readonly Figure[];

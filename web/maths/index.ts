@@ -1,6 +1,10 @@
 // Every function that the page can call.
 
 import { batchFound } from './batch.ts';
+import { lineFound } from './bounds-line.ts';
+import { boundsFound } from './bounds.ts';
+import { roundsFound } from './game-rounds.ts';
+import { gameFound } from './game.ts';
 import { leftOut, removalFound, trainedModel } from './removal.ts';
 import { rolesFound } from './roles.ts';
 import { scratchFound } from './scratch.ts';
@@ -13,6 +17,10 @@ export const FUNCTIONS = {
   trained: trainedModel,
   removal: removalFound,
   leftOut,
+  bounds: boundsFound,
+  boundsLine: lineFound,
+  game: gameFound,
+  gameRounds: roundsFound,
   scratch: scratchFound,
   scratchOp,
 } as const;
