@@ -6,6 +6,7 @@ import { boundsFigure } from './bounds.ts';
 import { gameFigure } from './game.ts';
 import { removalFigure } from './removal.ts';
 import { rolesFigure } from './roles.ts';
+import { scratchFigure } from './scratch.ts';
 import { traceFigure } from './trace.ts';
 
 export const FIGURES = [
@@ -15,4 +16,5 @@ export const FIGURES = [
   boundsFigure,
   gameFigure,
   traceFigure,
+  scratchFigure,
 ] as unknown as readonly Figure[];

@@ -8,6 +8,8 @@ import { roundsFound } from './game-rounds.ts';
 import { gameFound } from './game.ts';
 import { leftOut, removalFound, trainedModel } from './removal.ts';
 import { rolesFound } from './roles.ts';
+import { scratchOp } from './scratch-op.ts';
+import { scratchFound } from './scratch.ts';
 import type * as Trace from './trace.ts';
 
 /** Chapter 6, whose code of CLIP is fetched when it is first asked for. */
@@ -38,4 +40,6 @@ export const FUNCTIONS = {
   game: gameFound,
   gameRounds: roundsFound,
   ...TRACE,
+  scratch: scratchFound,
+  scratchOp,
 } as const;
