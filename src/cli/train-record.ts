@@ -3,7 +3,7 @@
 import { EcifError } from '../array/errors.ts';
 import type { Device } from '../device/open.ts';
 import { readRun, requirePictures, type RunRecord } from './run-folder.ts';
-import { placesOf } from './run-paths.ts';
+import { placesOfRun } from './run-paths.ts';
 import type { RunBatches } from './train-batches.ts';
 import type { RunModel } from './train-model.ts';
 import type { TrainSettings } from './train-options.ts';
@@ -25,7 +25,7 @@ export function firstRecord(
   return {
     status: 'running',
     options: { ...settings, resume: false },
-    ...placesOf(settings.out as string, settings),
+    ...placesOfRun(settings.out as string, settings),
     seed: settings.seed,
     ...pairs,
     trained: model.what,
