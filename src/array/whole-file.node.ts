@@ -113,17 +113,28 @@ export const writeWhole = (path: string, content: Uint8Array | string): Promise<
   writePieces(path, (file) => file.writeFile(content));
 
 /**
+ * Writes files of bytes or text, all of them whole or none at all, and waits for it.
+ * @throws EcifError for a file that cannot be written
+ */
+export function writeTogetherSync(files: readonly (readonly [path: string, content: Uint8Array | string])[]): void {
+  const parts: string[] = [];
+  let at = '';
+  try {
+    for (const [path, content] of files) {
+      at = path;
+      parts.push(partOf(path));
+      writeFileSync(parts[parts.length - 1], content);
+    }
+    files.forEach(([path], i) => renameSync(parts[i], (at = path)));
+  } catch (error) {
+    for (const part of parts) rmSync(part, { force: true });
+    throw writingFailed(at, error);
+  }
+}
+
+/**
  * Writes bytes or text, whole or not at all, and waits for it.
  * @throws EcifError for a file that cannot be written
  */
-export function writeWholeSync(path: string, content: Uint8Array | string): void {
-  let part: string | null = null;
-  try {
-    part = partOf(path);
-    writeFileSync(part, content);
-    renameSync(part, path);
-  } catch (error) {
-    if (part !== null) rmSync(part, { force: true });
-    throw writingFailed(path, error);
-  }
-}
+export const writeWholeSync = (path: string, content: Uint8Array | string): void =>
+  writeTogetherSync([[path, content]]);

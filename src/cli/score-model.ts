@@ -38,7 +38,7 @@ export interface OpenedRun {
   readonly theta: Adapter;
   /** Steps of the optimizer that led to θ̂. */
   readonly steps: number;
-  /** Whether it was trained on to a small gradient. */
+  /** Whether it was trained on until the gradient was as small as was asked for. */
   readonly stationary: boolean;
   /** What training minimised, over the partitions that it met. */
   readonly loss: StreamedLoss<Adapter, unknown>;
