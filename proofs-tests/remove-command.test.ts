@@ -243,6 +243,9 @@ describe('verification', () => {
     // One batch an epoch: the batches of fewer pairs are then the same.
     await trainHere({ data, model, out: whole, ...lora, ...loop, epochs: 1, batch: 12 });
     const out = path('verified');
+    // A neighbour that is no edit.
+    mkdirSync(path('neighbour/retrained'), { recursive: true });
+    writeFileSync(path('neighbour/retrained/run.json'), '{}');
     const first = await remove({ ids: REMOVED.join(','), validation: data, out }, whole);
     const bytes = bytesOf(out, 'theta.safetensors');
     const { record } = await remove({ ids: REMOVED.join(','), verify: true, validation: data, out }, whole);
@@ -399,7 +402,9 @@ describe('pairs chosen by scores', () => {
     await expect(choose('scores < 0', { target: 'a' })).rejects.toThrow(
       `no column "scores" in ${path('scores.csv')}, at character 1; did you mean score?`,
     );
-    await expect(choose('score > 5', { target: 'a' })).rejects.toThrow('no pair is chosen');
+    await expect(choose('score > 5', { target: 'a' })).rejects.toThrow(
+      /"score > 5" matches 0 of 2 rows of .*scores\.csv/,
+    );
     await expect(choose('id < 5', { target: 'a' })).rejects.toThrow('"id": found "red-square"; give a finite number');
     await expect(choose('score < 0', {}, SCORES.replaceAll(',b', ',a'))).rejects.toThrow('"red-square" is there twice');
     await expect(choose('score < 0', {}, 'id,score\nx,-1\n')).rejects.toThrow('no pair "x"; give ids');

@@ -11,13 +11,14 @@ import { tableColumns } from '../data/table-columns.node.ts';
 import { UsageError } from './args.ts';
 import { readIds, rowsOfIds, splitIds } from './pair-ids.ts';
 import type { RemoveSettings } from './remove-options.ts';
+import { SCORES_FILE } from './score-files.ts';
 import { nearest } from './suggest.ts';
 
 /** What says which pairs. */
 export type Selection = Pick<RemoveSettings, 'ids' | 'ids-file' | 'where' | 'scores' | 'target'>;
 
 /** Files of scores in a run, the first that is there. */
-const SCORE_FILES = ['scores.parquet', 'detect.csv'];
+const SCORE_FILES = [SCORES_FILE, 'detect.csv'];
 
 /** Targets that are named at most. */
 const NAMED = 5;
@@ -52,7 +53,7 @@ function requireOnce(path: string, ids: readonly string[]): void {
 
 /**
  * Ids that a query chooses.
- * @throws EcifError for a query that cannot be read, or a column that the file does not have
+ * @throws EcifError for a query that cannot be read, a column that the file does not have, or no row that matches
  */
 async function chosenIds(path: string, text: string, target: string | undefined): Promise<string[]> {
   const query = parseQuery(text);
@@ -77,7 +78,9 @@ async function chosenIds(path: string, text: string, target: string | undefined)
   const rows = targets ? ofTarget(path, all, first, target) : all;
   const ids = rows.map((row) => row[asked.length] as string);
   requireOnce(path, ids);
-  return query.choose(rows).map((i) => ids[i]);
+  const chosen = query.choose(rows).map((i) => ids[i]);
+  if (chosen.length > 0) return chosen;
+  throw new UsageError(`--where: ${shown(text)} matches 0 of ${rows.length} rows of ${path}; choose otherwise`);
 }
 
 /**

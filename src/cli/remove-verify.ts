@@ -2,6 +2,7 @@
 
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { EcifError } from '../array/errors.ts';
 import { distance } from '../array/vector.ts';
 import { Flat } from '../autodiff/flat.ts';
 import { disposeTree } from '../autodiff/tensor.ts';
@@ -48,14 +49,24 @@ const idsIn = (edit: string): string => JSON.stringify(readIds(join(edit, WITHOU
  */
 function trainedBeside(dir: string, settings: TrainSettings, device: Device): string | null {
   const place = dirname(resolve(dir));
+  const own = idsIn(dir);
+  const isSame = (edit: string): boolean => {
+    const run = join(edit, RETRAINED);
+    if (edit === resolve(dir) || !existsSync(runFile(run, 'run')) || idsIn(edit) !== own) return false;
+    const record = readRun(run);
+    const same = record.status === 'done' && record.device === device.name;
+    return same && recipeOf(settingsIn(run, record)) === recipeOf(settings);
+  };
   const found = readdirSync(place)
     .map((name) => join(place, name))
     .find((edit) => {
-      const run = join(edit, RETRAINED);
-      if (edit === resolve(dir) || !existsSync(runFile(run, 'run')) || idsIn(edit) !== idsIn(dir)) return false;
-      const record = readRun(run);
-      const same = record.status === 'done' && record.device === device.name;
-      return same && recipeOf(settingsIn(run, record)) === recipeOf(settings);
+      try {
+        return isSame(edit);
+      } catch (error) {
+        // What cannot be read is no such run.
+        if (error instanceof EcifError) return false;
+        throw error;
+      }
     });
   return found === undefined ? null : join(found, RETRAINED);
 }

@@ -105,6 +105,12 @@ export function logStep(folder: string, record: StepRecord & { readonly epoch: n
   writing(path, () => appendFileSync(path, `${JSON.stringify(record)}\n`));
 }
 
+/** The mean loss of a pair in the first step, null where the log does not tell. */
+export function firstLoss(folder: string): number | null {
+  const [line] = readBytes(runFile(folder, 'log')).toString('utf8').split('\n', 1);
+  return line === '' ? null : (JSON.parse(line) as StepRecord).loss;
+}
+
 /** Cuts the log back to the steps of a checkpoint. */
 export function cutLog(folder: string, steps: number): void {
   const path = runFile(folder, 'log');

@@ -19,6 +19,7 @@ import type { Progress } from './progress.ts';
 import {
   cutLog,
   datasetHash,
+  firstLoss,
   lockOfRun,
   logStep,
   readRun,
@@ -223,7 +224,8 @@ async function trainOpened(run: Run): Promise<RunRecord> {
     const trained = await runSteps(run, state, clock);
     clock.turn();
     const end = {
-      ...{ ...run, steps, partitions, settled },
+      ...{ ...run, steps, partitions, settled, pairs: run.ids.length, firstLoss: firstLoss(folder) },
+      start: () => run.model.start(),
       checkpoint: (at: Adapter, reached: SettleProgress) => checkpoint(run, clock, { step: steps, theta: at }, reached),
     };
     const { theta, norms } = await runEnd(end, trained).catch((error: unknown) => {
