@@ -8,6 +8,7 @@ import { parseWords, type OptionSpecs, type Parsed } from '../src/cli/args.ts';
 import { type DemoResult, runDemo } from '../src/cli/demo-run.ts';
 import type { DemoSettings } from '../src/cli/demo-settings.ts';
 import { demoText } from '../src/cli/demo-text.ts';
+import { CURVES_OPTIONS } from '../src/cli/curves-options.ts';
 import { DETECT_OPTIONS } from '../src/cli/detect-options.ts';
 import { EVALUATE_OPTIONS } from '../src/cli/evaluate.ts';
 import { REMOVE_OPTIONS } from '../src/cli/remove-options.ts';
@@ -16,7 +17,7 @@ import { TRACE_OPTIONS } from '../src/cli/trace-options.ts';
 import { TRAIN_OPTIONS } from '../src/cli/train-options.ts';
 import { emojiCodes, type EmojiPair, pictureFile, readEmoji } from '../src/data/emoji.node.ts';
 import { CpuDevice } from '../src/device/cpu.ts';
-import type { DetectRecord, RemovalRecord, TraceRecord } from '../src/report/records.ts';
+import type { DetectRecord, PredictedActual, RemovalRecord, TraceRecord } from '../src/report/records.ts';
 import { runCli } from './support/cli.ts';
 import { quiet } from './support/shapes.ts';
 
@@ -25,6 +26,7 @@ const model = fileURLToPath(new URL('../models/small-clip', import.meta.url));
 const settings: DemoSettings = {
   ...{ pairs: 12, held: 12, noise: 0.2, batch: 6, epochs: 1, l2: 96, stationarity: 0.05 },
   tolerance: { scores: 0.3, removal: 0.3 },
+  curves: { shares: '0.2', ends: 'harmful,random' },
 };
 const asked = { out: join(home, 'demo'), model, seed: 5, settings, fresh: false };
 const lines: string[] = [];
@@ -42,7 +44,7 @@ function rowsOf(file: string): Record<string, string>[] {
 
 beforeAll(async () => {
   result = await runDemo(asked, new CpuDevice(), told);
-}, 120_000);
+}, 240_000);
 
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
@@ -66,11 +68,18 @@ describe('the story', () => {
       expect(record.removed).toHaveLength(result.removed.pairs);
     }
     expect(result.removed.edits.map(({ rung }) => rung)).toEqual(['corrected', 'newton']);
-    expect(readFileSync(result.report, 'utf8')).toContain('<html');
+    expect(result.curves.groups.map(({ name, pairs }) => [name, pairs])).toEqual(
+      ['harmful', 'random'].map((end) => [`${end} 20%`, 2]),
+    );
+    expect(result.curves.before).toEqual(result.removed.before);
+    const points = json<PredictedActual[]>('predicted.json')[0].points.map(({ actual }) => actual);
+    expect(result.curves.groups.map(({ actual }) => actual)).toEqual(points);
+    const page = readFileSync(result.report, 'utf8');
+    for (const title of ['Predicted against retrained', 'Removing more and more pairs']) expect(page).toContain(title);
   });
 
   it('trains again once for both edits', () => {
-    const again = lines.filter((line) => line.startsWith('training again'));
+    const again = lines.filter((line) => /^training again .*removals/.test(line));
     expect(again).toHaveLength(1);
     const [first, second] = ['corrected', 'newton'].map(
       (rung) => json<RemovalRecord>('removals', rung, 'removal.json').retrained,
@@ -82,13 +91,13 @@ describe('the story', () => {
   it('prints commands that parse', () => {
     const specs: Record<string, OptionSpecs> = {
       ...{ evaluate: EVALUATE_OPTIONS, train: TRAIN_OPTIONS, score: SCORE_OPTIONS, detect: DETECT_OPTIONS },
-      ...{ trace: TRACE_OPTIONS, remove: REMOVE_OPTIONS, report: {} },
+      ...{ trace: TRACE_OPTIONS, remove: REMOVE_OPTIONS, curves: CURVES_OPTIONS, report: {} },
     };
     const printed = demoText(result)
       .split('\n')
       .flatMap((line) => (line.startsWith('$ ecif ') ? [line.slice(7)] : []));
     expect(printed.map((line) => line.split(' ')[0])).toEqual(
-      ['evaluate', 'train', 'score', 'detect', 'trace', 'remove', 'remove', 'report'], // prettier-ignore
+      ['evaluate', 'train', 'score', 'detect', 'trace', 'remove', 'remove', 'curves', 'report'], // prettier-ignore
     );
     for (const line of printed) {
       const words =

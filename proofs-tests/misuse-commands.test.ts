@@ -173,6 +173,11 @@ const WORDS: readonly Misuse[] = [
   },
   { what: 'a trace without queries', words: () => ['trace', run], says: /trace: no queries; give --queries DATA/ },
   {
+    what: 'curves without validation pairs',
+    words: () => ['curves', run],
+    says: /curves: no validation pairs; give --validation DATA/,
+  },
+  {
     what: 'an option that would change nothing',
     words: () => score(run, '--solver', 'dense', '--tolerance', '0.1'),
     says: /--tolerance: only of --solver .*, not of dense; leave it out/,
@@ -371,6 +376,16 @@ const ASKED: readonly Misuse[] = [
     what: 'scores that are no table',
     words: (p) => ['remove', run, '--where', 'score < 0', '--scores', p.file('s.parquet', 'x')],
     says: /s\.parquet: ends too early; is the file complete, and a Parquet file\?/,
+  },
+  {
+    what: 'curves of a share that is more than all',
+    words: () => ['curves', run, '--validation', stage.data, '--shares', '0.1,20'],
+    says: /--shares: found "20"; give numbers above 0 and below 1/,
+  },
+  {
+    what: 'curves by a column that is not there',
+    words: () => ['curves', run, '--validation', stage.data, '--by', 'clip-score'],
+    says: /--by: no column "clip-score" in .*scores\.parquet; did you mean clipscore\?/,
   },
   {
     what: 'ids in a file that is no list',
@@ -577,6 +592,11 @@ const FULL: readonly Misuse[] = (
       what: 'an edit',
       words: () => ['remove', run, '--ids', 'red-square'],
       says: /theta\.safetensors: cannot be written, EFBIG|adapter_model\.safetensors: cannot be written, EFBIG/,
+    },
+    {
+      what: 'curves',
+      words: () => ['curves', run, '--validation', stage.data],
+      says: /without\.json: cannot be written, EFBIG.*; check the path and the disk/,
     },
     {
       what: 'a new run',

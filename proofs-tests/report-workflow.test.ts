@@ -106,6 +106,7 @@ describe('the page of a run', async () => {
       'ecif detect detect.json',
       'ecif trace trace.json',
       'ecif remove removals/*/removal.json',
+      'ecif curves curves.json',
     ]);
     expect(bare).not.toMatch(/<section id="(?:suspects|batch|detection|trace|removals|figures|influence)"/);
     for (const part of ['log', 'scores', 'detect', 'trace'] as const) {
@@ -426,7 +427,7 @@ describe('pictures', () => {
       { share: 0.5, value: 0.4, error: null },
       { share: 1, value: 0.3, error: 0.1 },
     ];
-    const html = await workflowReport({ ...BARE, curves: [{ name: 'a', points }] }, noPicture);
+    const html = await workflowReport({ ...BARE, curves: [{ name: 'a', measure: 'R@5', points }] }, noPicture);
     // x: 0…1 over 84…622; y: 0.2…0.6 over 354…14.
     expect(html).toContain('<path class="band" d="M84 14L622 184L622 354L84 184Z"/>');
   });

@@ -21,15 +21,13 @@ function wished(param: Param): fc.Arbitrary<unknown> {
   return param.kind === 'list' ? fc.array(number, { minLength: param.size, maxLength: param.size }) : number;
 }
 
-const patches = fc
-  .constantFrom(...table)
-  .chain(([name, params]) =>
-    fc
-      .record(Object.fromEntries(Object.entries(params).map(([key, param]) => [key, wished(param)])), {
-        requiredKeys: [],
-      })
-      .map((patch) => ({ name, patch })),
-  );
+const patches = fc.constantFrom(...table).chain(([name, params]) =>
+  fc
+    .record(Object.fromEntries(Object.entries(params).map(([key, param]) => [key, wished(param)])), {
+      requiredKeys: [],
+    })
+    .map((patch) => ({ name, patch })),
+);
 
 /** Whether a value is one that its parameter may have. */
 function allowed(param: Param, value: unknown): boolean {

@@ -219,7 +219,7 @@ const SCORES: Scored = {
 };
 
 const CURVES: RemovalCurve[] = ['influence', 'random', 'CLIPScore'].map((name, s) => ({
-  name,
+  ...{ name, measure: null },
   points: [0, 0.05, 0.1, 0.2, 0.3].map((share) => ({
     ...{
       share,

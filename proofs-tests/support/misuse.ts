@@ -200,6 +200,7 @@ const PROGRESS = [
   /^load the weights$/,
   /^resumed after step \d+ of \d+$/,
   /^frozen layers: \d+\/\d+ pairs$/,
+  /^(?:pictures|texts): \d+\/\d+$/,
   /^asking about \d+ pictures, \d+ candidates$/,
   /^step \d+\/\d+  loss /,
   /^rescaled: removing \d+ pairs?$/,

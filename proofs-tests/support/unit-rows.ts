@@ -5,7 +5,7 @@ import type { UnitRows } from '../../src/ecif/baselines/embeddings.ts';
 
 export const WIDTH = 32;
 
-/** Unit rows: pictures near the captions they belong to. */
+/** Unit rows: pictures near the captions they belong to; equal captions have equal rows. */
 export function rowsOf(captions: readonly number[], pictures: readonly number[], noise = 0.3, seed = 1): UnitRows {
   const concept = (k: number): number[] => {
     const rng = createRng(1000 + k);
@@ -17,9 +17,15 @@ export function rowsOf(captions: readonly number[], pictures: readonly number[],
     const norm = Math.hypot(...x);
     return x.map((c) => c / norm);
   };
+  const known = new Map<number, number[]>();
+  const caption = (k: number): number[] => {
+    const row = known.get(k) ?? unit(k);
+    known.set(k, row);
+    return row;
+  };
   return {
     width: WIDTH,
-    u: Float64Array.from(captions.flatMap(unit)),
+    u: Float64Array.from(captions.flatMap(caption)),
     v: Float64Array.from(pictures.flatMap(unit)),
   };
 }

@@ -3,7 +3,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Browser, chromium } from 'playwright-core';
+import { type Browser, chromium, type Locator } from 'playwright-core';
 import sharp from 'sharp';
 import { FIGURES } from '../../web/figures/index.ts';
 import { buildSite } from './build.ts';
@@ -19,10 +19,24 @@ const LOOKS = {
 } as const;
 
 /** States worth a picture, where it is not the one that a figure begins with, and what is pressed first. */
-const STATES: Readonly<Record<string, { hash?: string; press?: string }>> = {};
+const STATES: Readonly<Record<string, { hash?: string; press?: string }>> = {
+  bounds: { hash: '&bounds.problem=line&bounds.decay=0.001' },
+  game: { hash: '&game.marks=0_4_8&game.shown=1' },
+};
 
 /** Milliseconds that a chapter may take. */
 const PATIENCE = 120_000;
+
+/** Waits until a figure has computed all that it shows: for a second nothing was under way. */
+async function rested(figure: Locator): Promise<void> {
+  for (let still = 0; still < 10; still++) {
+    await figure.locator('.status[data-state="done"]').first().waitFor({ timeout: PATIENCE });
+    await figure.page().waitForTimeout(100);
+    const bars = figure.locator('progress:visible');
+    const under = await bars.evaluateAll((all) => all.some((bar) => (bar as HTMLProgressElement).position < 1));
+    if (under || (await figure.locator('[data-state="busy"]').count()) > 0) still = 0;
+  }
+}
 
 async function shoot(browser: Browser, url: string, name: string, look: keyof typeof LOOKS): Promise<void> {
   const page = await browser.newPage({ ...LOOKS[look], reducedMotion: 'reduce', deviceScaleFactor: 1 });
@@ -31,7 +45,7 @@ async function shoot(browser: Browser, url: string, name: string, look: keyof ty
   const figure = page.locator(`[data-figure="${name}"]`);
   await figure.scrollIntoViewIfNeeded();
   if (press !== undefined) await figure.getByRole('button', { name: press }).click();
-  await figure.locator('.status[data-state="done"]').first().waitFor({ timeout: PATIENCE });
+  await rested(figure);
   const picture = await page.locator(`section#${name}`).screenshot();
   const file = join(OUT, `${name}-${look}.png`);
   await sharp(picture).png({ palette: true, compressionLevel: 9 }).toFile(file);

@@ -1,12 +1,14 @@
-// The demo's story: train on swapped captions, score, detect, trace a mistake, remove what is harmful, and train again.
+// The demo's story: train on swapped captions, score, detect, trace a mistake, remove what is harmful, train again.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseCsv } from '../data/csv.ts';
 import type { Device } from '../device/open.ts';
 import type { Findings } from '../report/findings.ts';
-import type { ModelMeasures, RemovalRecord, TracedQuery } from '../report/records.ts';
+import type { CurvesRecord, ModelMeasures, RemovalRecord, TracedQuery } from '../report/records.ts';
 import { type OptionSpecs, type OptionValue, withDefaults } from './args.ts';
+import { CURVES_OPTIONS, type CurvesSettings } from './curves-options.ts';
+import { runCurves } from './curves-run.ts';
 import { choosePairs, drawDemo } from './demo-data.ts';
 import { openDemo } from './demo-folder.ts';
 import { type DemoSettings, endingCommands, findingCommands, placesIn, RUNGS_SHOWN } from './demo-settings.ts';
@@ -22,7 +24,7 @@ import { REMOVE_OPTIONS, type RemoveSettings } from './remove-options.ts';
 import { runRemoval } from './remove-run.ts';
 import { commandLine, readFindings } from './report-run.ts';
 import { writeReport } from './report.ts';
-import { readRun, runFile } from './run-folder.ts';
+import { curvesRecordPath, readRun, runFile } from './run-folder.ts';
 import { SCORE_OPTIONS, type ScoreSettings } from './score-options.ts';
 import { runScoring } from './score-run.ts';
 import { TRACE_OPTIONS, type TraceSettings } from './trace-options.ts';
@@ -58,7 +60,7 @@ export interface DemoResult {
   readonly seed: number;
   readonly device: string;
   readonly settings: DemoSettings;
-  /** Command lines that do the same: evaluate, train, score, detect, trace, a removal by its rung, report. */
+  /** Command lines that do the same: evaluate, train, score, detect, trace, a removal by its rung, curves, report. */
   readonly commands: Readonly<Record<string, string>>;
   readonly trained: {
     readonly pairs: number;
@@ -88,6 +90,8 @@ export interface DemoResult {
     readonly edits: readonly DemoEdit[];
     readonly again: { readonly seconds: number; readonly gradient: number; readonly measures: ModelMeasures };
   };
+  /** Training again without more and more pairs. */
+  readonly curves: Pick<CurvesRecord, 'before' | 'groups' | 'correlations'>;
   /** The page. */
   readonly report: string;
 }
@@ -140,7 +144,7 @@ async function end(asked: DemoAsked, device: Device, progress: Progress): Promis
   const places = placesIn(asked.out, asked.model);
   const { run } = places;
   const flagged = readFindings(run).detect?.cutoff.flagged ?? 0;
-  const commands = endingCommands(places, asked.settings, flagged);
+  const commands = endingCommands(places, asked.settings, { flagged, seed: asked.seed });
   const lines: Record<string, string> = {};
   for (const rung of RUNGS_SHOWN) {
     const done = (readEdit(commands[rung].out)?.retrained ?? null) !== null;
@@ -148,6 +152,10 @@ async function end(asked: DemoAsked, device: Device, progress: Progress): Promis
       runRemoval(run, settingsFor<RemoveSettings>(commands[rung], REMOVE_OPTIONS), device, progress),
     );
   }
+  const { curves } = commands;
+  lines.curves = await step(commandLine('curves', curves), existsSync(curvesRecordPath(run)), progress, () =>
+    runCurves(run, settingsFor<CurvesSettings>(curves, CURVES_OPTIONS), device, progress),
+  );
   const report = commandLine('report', commands.report);
   return { ...lines, report: await step(report, false, progress, () => writeReport(run, undefined, progress)) };
 }
@@ -191,6 +199,7 @@ function resultOf(asked: DemoAsked, commands: DemoResult['commands']): DemoResul
   const { dataset, parameters, seconds, norms, device } = findings.run;
   const [swapped, flagged] = [idsWith(run, 'truth.csv', 'swapped'), idsWith(run, 'detect.csv', 'flagged')];
   const { cutoff, method: by, truth } = detect;
+  const { before, groups, correlations } = JSON.parse(readText(curvesRecordPath(run))) as CurvesRecord;
   return {
     ...{ out: asked.out, seed: asked.seed, device, settings: asked.settings, commands },
     trained: {
@@ -204,6 +213,7 @@ function resultOf(asked: DemoAsked, commands: DemoResult['commands']): DemoResul
     },
     traced: { asked: trace?.asked ?? 0, mistaken: trace?.mistaken ?? 0, query: trace?.queries[0] ?? null },
     removed: removedIn(asked, findings, swapped),
+    curves: { before, groups, correlations },
     report: join(run, 'report.html'),
   };
 }

@@ -20,6 +20,8 @@ export interface DemoSettings {
   readonly stationarity: number;
   /** Relative residual of solves for scores and traces, and for removals: what the linearisation leaves out is larger. */
   readonly tolerance: { readonly scores: number; readonly removal: number };
+  /** Which pairs are left out for the curves, and what shares of all: each is a training run. */
+  readonly curves: { readonly shares: string; readonly ends: string };
 }
 
 const COMMON = {
@@ -33,8 +35,8 @@ const COMMON = {
 
 /** Sizes that suit two cores with software Vulkan, and one in float64. */
 export const SETTINGS: Readonly<Record<Device['kind'], DemoSettings>> = {
-  webgpu: { ...COMMON, pairs: 256, held: 400 },
-  cpu: { ...COMMON, pairs: 96, held: 300 },
+  webgpu: { ...COMMON, pairs: 256, held: 400, curves: { shares: '0.1,0.2', ends: 'harmful,valuable' } },
+  cpu: { ...COMMON, pairs: 96, held: 300, curves: { shares: '0.2', ends: 'harmful,valuable,random' } },
 };
 
 /** Where everything is. */
@@ -83,18 +85,24 @@ export function findingCommands(places: DemoPlaces, settings: DemoSettings, seed
 }
 
 /**
- * Options of the removals and of the report.
+ * Options of the removals, of training again beside predictions, and of the report.
  * @param flagged pairs that were flagged; where there are none, as many as were swapped are removed
  */
-export function endingCommands({ held, run }: DemoPlaces, { noise, tolerance }: DemoSettings, flagged: number) {
+export function endingCommands(
+  { held, run }: DemoPlaces,
+  { noise, tolerance, curves }: DemoSettings,
+  { flagged, seed }: { flagged: number; seed: number },
+) {
   const where = flagged > 0 ? "flagged = 'yes'" : `highest ${100 * noise}% by suspicion`;
   const removal = { run, where, scores: join(run, 'detect.csv'), validation: held, verify: true };
+  const solving = { tolerance: tolerance.removal, preconditioner: 'none' } as const;
   const by = (rung: (typeof RUNGS_SHOWN)[number]) => ({
-    ...{ ...removal, rung, tolerance: tolerance.removal, preconditioner: 'none', out: join(run, 'removals', rung) },
+    ...{ ...removal, rung, ...solving, out: join(run, 'removals', rung) },
   });
   return {
     corrected: { ...by('corrected'), 'dry-run': true },
     newton: by('newton'),
+    curves: { run, validation: held, ...curves, ...solving, seed },
     report: { run },
   } as const satisfies Record<string, Options>;
 }

@@ -2,6 +2,7 @@
 
 import { oneLine } from '../array/messages.ts';
 import type { ModelMeasures, TracedQuery, TracedSource } from '../report/records.ts';
+import { correlationsText, groupsTable } from './curves-text.ts';
 import type { DemoResult } from './demo-run.ts';
 import { columns, percent, table } from './format.ts';
 
@@ -84,9 +85,17 @@ function removedText({ commands, removed }: DemoResult): string {
   );
 }
 
+const curvesText = ({ commands, curves }: DemoResult): string =>
+  under(
+    [commands.curves],
+    'change of the loss if pairs are left out: sum of scores, Newton edit, trained again without them',
+    ...[groupsTable(curves), correlationsText(curves)],
+  );
+
 /** The result as text. */
 export const demoText = (result: DemoResult): string =>
   [
     ...[trainedText(result), detectedText(result), tracedText(result), removedText(result)],
+    curvesText(result),
     under([result.commands.report], `report: ${oneLine(result.report)}, a page that opens offline`),
   ].join('\n\n');

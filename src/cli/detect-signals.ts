@@ -107,7 +107,7 @@ export async function lookAtPairs(
   const candidates = candidatesOf(count, { most: settings.candidates, seed: settings.seed });
   const losses = lossesAmongAll(embedded, scale, candidates);
   const captions = dataset.rows.map(({ caption }) => caption);
-  const matching = matchPairs(embedded, { scale, captions, most: settings.candidates, seed: settings.seed });
+  const matching = matchPairs(embedded, { scale, captions });
   const self = influences === null && probesOf(settings) > 0 ? await selfInfluences(run, settings, progress) : null;
   const pairs = dataset.rows.map(({ id }, row) => ({
     ...NONE,

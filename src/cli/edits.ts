@@ -174,7 +174,7 @@ export function beginWhole(folder: string): FolderToBe {
         renameSync(part, folder);
         return true;
       } catch (error) {
-        if (existsSync(recordPath(folder))) return false;
+        if (['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) return false;
         throw unwritable(folder, error);
       }
     },

@@ -8,6 +8,7 @@ import { type Command, type Context, GLOBAL_OPTIONS } from './command.ts';
 import { compare } from './compare.ts';
 import { conformance } from './conformance.ts';
 import { convex } from './convex.ts';
+import { curves } from './curves.ts';
 import { demo } from './demo.ts';
 import { detect } from './detect.ts';
 import { evaluate } from './evaluate.ts';
@@ -36,6 +37,7 @@ const COMMANDS: readonly Command[] = [
   detect,
   trace,
   remove,
+  curves,
   report,
   compare,
   verify,

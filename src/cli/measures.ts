@@ -9,7 +9,10 @@ import type { Progress } from './progress.ts';
 import type { EvaluationPairs, OpenedRun } from './score-model.ts';
 
 /** Mean loss of the pairs as anchors of their batches, in both directions. */
-async function meanLoss({ loss: { model, partitions, batch } }: EvaluationPairs, theta: Adapter): Promise<number> {
+export async function meanLoss(
+  { loss: { model, partitions, batch } }: EvaluationPairs,
+  theta: Adapter,
+): Promise<number> {
   let [sum, count] = [0, 0];
   for (const rows of partitions.flat()) {
     const pairs = await batch(rows);

@@ -46,11 +46,11 @@ interface Asked {
 const plural = (n: number, one: string, many: string): string => `${n} ${n === 1 ? one : many}`;
 
 /** What a removal leaves, in words; refuses one that leaves nothing to learn from. */
-function leftNotes({ dataset, loss }: OpenedRun, rows: readonly number[]): string[] {
+export function leftNotes(command: string, { dataset, loss }: OpenedRun, rows: readonly number[]): string[] {
   const count = dataset.rows.length;
-  if (rows.length === count) throw new UsageError(`remove: all ${count} pairs of the run; leave some`);
+  if (rows.length === count) throw new UsageError(`${command}: all ${count} pairs of the run; leave some`);
   const { empty, lone, whole } = batchesLeft(loss, rows);
-  if (whole === 0) throw new UsageError('remove: no batch would keep two pairs, which a loss needs; remove fewer');
+  if (whole === 0) throw new UsageError(`${command}: no batch would keep two pairs, which a loss needs; remove fewer`);
   return [
     ...(lone === 0 ? [] : [`${plural(lone, 'batch keeps', 'batches keep')} one pair, whose loss is 0`]),
     ...(empty === 0 ? [] : [`${plural(empty, 'batch keeps', 'batches keep')} no pair and drops out`]),
@@ -171,7 +171,10 @@ async function writeWhole(asked: Asked, dir: string, notes: readonly string[], b
     writeText(join(place.part, WITHOUT_FILE), `${JSON.stringify(ids, null, 2)}\n`);
     writeEdit(place.part, record);
     disposeTree(theta);
-    return place.finish() ? record : (sameEdit(dir, asked.signature, asked.progress) ?? record);
+    if (place.finish()) return record;
+    const there = sameEdit(dir, asked.signature, asked.progress);
+    if (there === null) throw new UsageError(`${dir}: is there already; give another --out`);
+    return there;
   } finally {
     place.abandon();
   }
@@ -209,7 +212,7 @@ export async function runRemoval(
   try {
     const before = editInForce(folder);
     const rows = await rowsToRemove({ folder, before }, settings, run, progress);
-    const notes = leftNotes(run, rows);
+    const notes = leftNotes('remove', run, rows);
     const evaluation = settings.validation === undefined ? null : await run.evaluation(settings.validation, settings);
     const { rung, steps } = settings;
     const question = { ...solverSettings(settings), rows, rung, steps };

@@ -15,7 +15,7 @@ import type { RemovalRecord } from '../report/records.ts';
 import { measureAt } from './measures.ts';
 import { readIds } from './pair-ids.ts';
 import type { Progress } from './progress.ts';
-import { readRun, runFile } from './run-folder.ts';
+import { CURVES_FOLDER, readRun, runFile } from './run-folder.ts';
 import { settingsIn } from './run-paths.ts';
 import type { EvaluationPairs, OpenedRun } from './score-model.ts';
 import type { TrainSettings } from './train-options.ts';
@@ -41,27 +41,47 @@ async function errorOf(edited: Adapter, retrained: Adapter, theta: Adapter): Pro
 const recipeOf = ({ out: _out, resume: _resume, without: _without, ...recipe }: TrainSettings): string =>
   JSON.stringify(Object.entries(recipe).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 
-const idsIn = (edit: string): string => JSON.stringify(readIds(join(edit, WITHOUT_FILE)));
+const idsIn = (dir: string): string => JSON.stringify(readIds(join(dir, WITHOUT_FILE)));
+
+/** Folders of a run that hold folders of pairs that were left out. */
+const LEFT_OUT_IN = ['removals', CURVES_FOLDER];
+
+/** Something of a run that leaves pairs out: its folder holds the list of their ids, and may hold training again. */
+interface LeftOut {
+  /** The run. */
+  readonly folder: string;
+  readonly dir: string;
+}
+
+/** Settings that train again without the pairs. */
+const recipeFor = ({ folder, dir }: LeftOut): TrainSettings => ({
+  ...settingsIn(folder, readRun(folder)),
+  without: join(dir, WITHOUT_FILE),
+});
 
 /**
- * The run of another edit in the folder beside this one that was trained without the same pairs, by the same recipe and
- * on the same device; null where there is none.
+ * The finished run without the pairs, by the recipe and on the device: in its folder, or in that of something else of the
+ * run, or beside it, that leaves the same pairs out; null where there is none.
  */
-function trainedBeside(dir: string, settings: TrainSettings, device: Device): string | null {
-  const place = dirname(resolve(dir));
-  const own = idsIn(dir);
-  const isSame = (edit: string): boolean => {
-    const run = join(edit, RETRAINED);
-    if (edit === resolve(dir) || !existsSync(runFile(run, 'run')) || idsIn(edit) !== own) return false;
+export function trainedBefore(which: LeftOut, device: Device): string | null {
+  const { folder, dir } = which;
+  const own = join(dir, RETRAINED);
+  if (existsSync(runFile(own, 'run'))) return readRun(own).status === 'done' ? own : null;
+  const [ids, recipe] = [idsIn(dir), recipeOf(recipeFor(which))];
+  const isSame = (other: string): boolean => {
+    const run = join(other, RETRAINED);
+    if (other === resolve(dir) || !existsSync(runFile(run, 'run')) || idsIn(other) !== ids) return false;
     const record = readRun(run);
     const same = record.status === 'done' && record.device === device.name;
-    return same && recipeOf(settingsIn(run, record)) === recipeOf(settings);
+    return same && recipeOf(settingsIn(run, record)) === recipe;
   };
-  const found = readdirSync(place)
-    .map((name) => join(place, name))
-    .find((edit) => {
+  const places = [dirname(resolve(dir)), ...LEFT_OUT_IN.map((name) => resolve(folder, name))];
+  const found = [...new Set(places)]
+    .filter((place) => existsSync(place))
+    .flatMap((place) => readdirSync(place).map((name) => join(place, name)))
+    .find((other) => {
       try {
-        return isSame(edit);
+        return isSame(other);
       } catch (error) {
         // What cannot be read is no such run.
         if (error instanceof EcifError) return false;
@@ -72,8 +92,34 @@ function trainedBeside(dir: string, settings: TrainSettings, device: Device): st
 }
 
 /**
- * Trains again, or goes on with it, in the folder of an edit, and compares; an edit beside it that took out the same
- * pairs spares it that.
+ * Trains again without the pairs that a folder lists, or goes on with it, unless that was done before.
+ * @param count how many pairs it takes out
+ * @returns where, and how long it took
+ */
+export async function trainAgain(
+  which: LeftOut,
+  count: number,
+  device: Device,
+  progress: Progress,
+): Promise<{ readonly out: string; readonly seconds: number }> {
+  const before = trainedBefore(which, device);
+  const out = before ?? join(which.dir, RETRAINED);
+  const what = `without ${count} pair${count === 1 ? '' : 's'}, in ${out}`;
+  progress.line(before === null ? `training again ${what}` : `trained again before ${what}`);
+  const resume = existsSync(runFile(out, 'run'));
+  const record =
+    before === null ? await runTraining({ ...recipeFor(which), out, resume }, device, progress) : readRun(out);
+  const { steps, end } = record.seconds as { steps: number; end: number };
+  return { out, seconds: steps + end };
+}
+
+/** The parameters in a folder of a run or an edit, as those of the run. */
+export const thetaIn = async (from: string, { theta }: OpenedRun, device: Device): Promise<Adapter> =>
+  (await loadCheckpoint(runFile(from, 'theta'), theta, device)).state.theta;
+
+/**
+ * Trains again, or goes on with it, in the folder of an edit, and compares; what was trained before
+ * without the same pairs spares it that.
  * @param rows the removed pairs
  * @returns the part of the edit's record that says so
  */
@@ -84,20 +130,11 @@ export async function verifyEdit(
   device: Device,
   progress: Progress,
 ): Promise<NonNullable<RemovalRecord['retrained']>> {
-  const own = join(dir, RETRAINED);
-  const begun = existsSync(runFile(own, 'run'));
-  const recipe = { ...settingsIn(folder, readRun(folder)), without: join(dir, WITHOUT_FILE) };
-  const out = (begun ? null : trainedBeside(dir, recipe, device)) ?? own;
-  const which = `without ${rows.length} pair${rows.length === 1 ? '' : 's'}, in ${out}`;
-  progress.line(out === own ? `training again ${which}` : `trained again before ${which}`);
-  const record = out === own ? await runTraining({ ...recipe, out, resume: begun }, device, progress) : readRun(out);
-  const { steps, end } = record.seconds as { steps: number; end: number };
-  const load = async (from: string): Promise<Adapter> =>
-    (await loadCheckpoint(runFile(from, 'theta'), run.theta, device)).state.theta;
-  const [edited, retrained] = [await load(dir), await load(out)];
+  const { out, seconds } = await trainAgain({ folder, dir }, rows.length, device, progress);
+  const [edited, retrained] = [await thetaIn(dir, run, device), await thetaIn(out, run, device)];
   const { norm } = await gradientNorm(withoutRows(run.loss, rows), retrained);
   const measures = evaluation === null ? null : await measureAt(run, evaluation, retrained, progress);
   const error = await errorOf(edited, retrained, run.theta);
   disposeTree([edited, retrained]);
-  return { seconds: steps + end, gradient: norm, measures, error, speedup: (steps + end) / editSeconds };
+  return { seconds, gradient: norm, measures, error, speedup: seconds / editSeconds };
 }

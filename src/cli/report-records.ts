@@ -153,9 +153,12 @@ const curvePoint = objectOf<RemovalCurve['points'][number]>({ share: number, val
 
 /** `curves.json` */
 export const removalCurves: Check<readonly RemovalCurve[]> = listOf(
-  objectOf<RemovalCurve>({ name: text, points: listOf(curvePoint, POINTS) }),
+  objectOf<RemovalCurve>({ name: text, measure: orNull(text), points: listOf(curvePoint, POINTS) }),
   100,
 );
+
+/** The part of `curves/curves.json` that says how it was made. */
+export const madeBy: Check<MadeBy> = objectOf<MadeBy>(MADE);
 
 /** `predicted.json` */
 export const predictedActual: Check<readonly PredictedActual[]> = listOf(

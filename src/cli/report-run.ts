@@ -8,14 +8,15 @@ import type { Findings, LoggedStep, NamedRemoval, Options, RemovalState } from '
 import { bad } from '../models/clip/formats/fields.ts';
 import type { OptionSpecs } from './args.ts';
 import { UsageError } from './args.ts';
+import { CURVES_OPTIONS } from './curves-options.ts';
 import { DETECT_OPTIONS } from './detect-options.ts';
 import { editName, type Edits, readEdits } from './edits.ts';
 import { readText } from './files.ts';
 import { REMOVE_OPTIONS } from './remove-options.ts';
 import type { Check } from './report-fields.ts';
-import { detectRecord, loggedStep, predictedActual, removalCurves } from './report-records.ts';
+import { detectRecord, loggedStep, madeBy, predictedActual, removalCurves } from './report-records.ts';
 import { removalRecord, scored, traceRecord, trainedRun } from './report-records.ts';
-import { runFile } from './run-folder.ts';
+import { curvesRecordPath, runFile } from './run-folder.ts';
 import { SCORE_OPTIONS } from './score-options.ts';
 import { TRACE_OPTIONS } from './trace-options.ts';
 import { TRAIN_OPTIONS } from './train-options.ts';
@@ -32,8 +33,11 @@ function parsed(file: string, field: string, source: string): unknown {
   }
 }
 
-/** A file of JSON, checked; null where there is none. */
-function record<T>(path: string, check: Check<T>): T | null {
+/**
+ * A file of JSON, checked; null where there is none.
+ * @throws EcifError `file: field: what was found; what to do`
+ */
+export function readRecord<T>(path: string, check: Check<T>): T | null {
   if (!existsSync(path)) return null;
   return check({ file: path, field: '' }, parsed(path, 'the whole', readText(path)));
 }
@@ -70,7 +74,7 @@ function removalsOf(run: string): NamedRemoval[] {
   }
   return names
     .flatMap((name) => {
-      const found = record(join(folder, name, 'removal.json'), removalRecord);
+      const found = readRecord(join(folder, name, 'removal.json'), removalRecord);
       const state = found === null ? null : stateOf(edits, editName(run, join(folder, name)), found);
       return found === null || state === null ? [] : [{ name, record: found, state }];
     })
@@ -80,7 +84,7 @@ function removalsOf(run: string): NamedRemoval[] {
 /** Options by command, to leave out of a command line what is so anyway. */
 const SPECS: Readonly<Record<string, OptionSpecs>> = {
   ...{ train: TRAIN_OPTIONS, score: SCORE_OPTIONS, detect: DETECT_OPTIONS },
-  ...{ trace: TRACE_OPTIONS, remove: REMOVE_OPTIONS },
+  ...{ trace: TRACE_OPTIONS, remove: REMOVE_OPTIONS, curves: CURVES_OPTIONS },
 };
 
 /** Options that are operands on the command line. */
@@ -110,18 +114,19 @@ export function commandLine(command: string, options: Options): string {
  * @throws EcifError `file: field: what was found; what to do` for a file that is not as it should be
  */
 export function readFindings(folder: string): Findings {
-  const run = record(runFile(folder, 'run'), trainedRun);
+  const run = readRecord(runFile(folder, 'run'), trainedRun);
   if (run === null) throw new UsageError(`${folder}: holds no run.json; ecif train DATA --out ${folder} makes a run`);
-  const scores = record(join(folder, 'scores.parquet.json'), scored);
-  const detect = record(join(folder, 'detect.json'), detectRecord);
-  const trace = record(join(folder, 'trace.json'), traceRecord);
+  const scores = readRecord(join(folder, 'scores.parquet.json'), scored);
+  const detect = readRecord(join(folder, 'detect.json'), detectRecord);
+  const trace = readRecord(join(folder, 'trace.json'), traceRecord);
   const removals = removalsOf(folder);
-  const made = [detect, trace, ...removals.map((one) => one.record)].filter((one) => one !== null);
+  const curved = readRecord(curvesRecordPath(folder), madeBy);
+  const made = [detect, trace, ...removals.map((one) => one.record), curved].filter((one) => one !== null);
   return {
     ...{ name: basename(resolve(folder)), run, scores, detect, trace, removals },
     log: logOf(runFile(folder, 'log')),
-    curves: record(join(folder, 'curves.json'), removalCurves),
-    predicted: record(join(folder, 'predicted.json'), predictedActual),
+    curves: readRecord(join(folder, 'curves.json'), removalCurves),
+    predicted: readRecord(join(folder, 'predicted.json'), predictedActual),
     commands: [
       commandLine('train', run.options),
       ...(scores === null ? [] : [commandLine('score', scores.options)]),

@@ -58,6 +58,10 @@ export function requirePictures(source: string, recorded: string | undefined, no
 /** The path of a file of a run. */
 export const runFile = (folder: string, file: keyof typeof RUN_FILES): string => join(folder, RUN_FILES[file]);
 
+/** The folder of a run in which `ecif curves` trains again, and the record of what came of it. */
+export const CURVES_FOLDER = 'curves';
+export const curvesRecordPath = (folder: string): string => join(folder, CURVES_FOLDER, 'curves.json');
+
 /**
  * Refuses the folder of a new run where a run is already, or something that is no folder; makes nothing.
  * @throws UsageError that says where else to write

@@ -213,9 +213,11 @@ export interface RemovalRecord extends MadeBy {
   } | null;
 }
 
-/** Accuracy as more pairs are removed; `curves.json` is a list of these. */
+/** A measure as more pairs are removed; `curves.json` is a list of these. */
 export interface RemovalCurve {
   readonly name: string;
+  /** What is measured; null for accuracy. */
+  readonly measure: string | null;
   readonly points: readonly { readonly share: number; readonly value: number; readonly error: number | null }[];
 }
 
@@ -223,4 +225,42 @@ export interface RemovalCurve {
 export interface PredictedActual {
   readonly name: string;
   readonly points: readonly { readonly id: string; readonly predicted: number; readonly actual: number }[];
+}
+
+/** Pairs that were left out together, and what came of it. */
+export interface LeftOutGroup {
+  readonly name: string;
+  readonly end: 'harmful' | 'valuable' | 'random';
+  /** The score that ordered the pairs; null for random ones. */
+  readonly by: string | null;
+  /** Share of all pairs that was asked for, and how many they are. */
+  readonly share: number;
+  readonly pairs: number;
+  /** Changes of the validation loss: to first order, by an edit (null without one), and by training again. */
+  readonly predicted: number;
+  readonly edited: number | null;
+  readonly actual: number;
+  /** Of the model trained again. */
+  readonly measures: ModelMeasures;
+  /** Its folder as seen from the run, and how long it took to train. */
+  readonly retrained: string;
+  readonly seconds: number;
+  /** Seconds of the edit. */
+  readonly editSeconds: number | null;
+}
+
+/** `curves/curves.json`: what `curves.json` and `predicted.json` are made of. */
+export interface CurvesRecord extends MadeBy {
+  /** Training pairs of the run. */
+  readonly pairs: number;
+  /** Of the model trained on all of them. */
+  readonly before: ModelMeasures;
+  readonly groups: readonly LeftOutGroup[];
+  /** How each kind of prediction goes with training again: Pearson and Spearman, null where either side is constant. */
+  readonly correlations: readonly {
+    readonly name: string;
+    readonly linear: number | null;
+    readonly ranks: number | null;
+  }[];
+  readonly notes: readonly string[];
 }

@@ -40,11 +40,17 @@ export const predictedFigure = (all: readonly PredictedActual[]): Figure => ({
   }),
 });
 
-/** Accuracy as pairs are removed in the order of each score. */
+/** What a caption says of bands, where there are some. */
+const bandText = (curves: readonly RemovalCurve[]): string =>
+  curves.some(({ points }) => points.some(({ error }) => error !== null))
+    ? ' Bands are one standard error to either side.'
+    : '';
+
+/** Accuracy, or whatever was measured, as pairs are removed in the order of each score. */
 export const curvesFigure = (curves: readonly RemovalCurve[]): Figure => ({
   ...{ id: 'curves', title: 'Removing more and more pairs', kind: 'lines', diagonal: false },
-  caption: 'Bands are one standard error to either side.',
-  ...{ x: linear('share of the pairs removed'), y: linear('accuracy after removal') },
+  caption: `Of models trained again without the pairs.${bandText(curves)}`,
+  ...{ x: linear('share of the pairs removed'), y: linear(`${curves[0]?.measure ?? 'accuracy'} after removal`) },
   series: curves.map(({ name, points }) => ({
     name,
     points: points.map(({ share, value }) => [share, value]),

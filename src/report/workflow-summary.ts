@@ -104,13 +104,17 @@ export interface Missing {
 }
 
 /** The parts that a run folder does not hold. */
-export function missingOf({ log, scores, detect, trace, removals }: Findings): Missing[] {
+export function missingOf({ log, scores, detect, trace, removals, curves, predicted }: Findings): Missing[] {
   const parts: (readonly [boolean, Missing])[] = [
     [log === null, { what: 'training curve', file: 'log.jsonl', command: 'ecif train' }],
     [scores === null, { what: 'influence', file: 'scores.parquet.json', command: 'ecif score' }],
     [detect === null, { what: 'suspects', file: 'detect.json', command: 'ecif detect' }],
     [trace === null, { what: 'traced predictions', file: 'trace.json', command: 'ecif trace' }],
     [removals.length === 0, { what: 'removals', file: 'removals/*/removal.json', command: 'ecif remove' }],
+    [
+      curves === null && predicted === null,
+      { what: 'removal curves and predictions beside retraining', file: 'curves.json', command: 'ecif curves' },
+    ],
   ];
   return parts.flatMap(([absent, part]) => (absent ? [part] : []));
 }

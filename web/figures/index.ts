@@ -2,5 +2,15 @@
 
 import type { Figure } from '../app/figure.ts';
 import { batchFigure } from './batch.ts';
+import { boundsFigure } from './bounds.ts';
+import { gameFigure } from './game.ts';
+import { removalFigure } from './removal.ts';
+import { rolesFigure } from './roles.ts';
 
-export const FIGURES = [batchFigure] as unknown as readonly Figure[];
+export const FIGURES = [
+  batchFigure,
+  rolesFigure,
+  removalFigure,
+  boundsFigure,
+  gameFigure,
+] as unknown as readonly Figure[];

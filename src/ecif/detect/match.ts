@@ -1,7 +1,6 @@
 // Which caption belongs to which picture, if some were exchanged: the probability that a pair is not its own, by a matching of all.
 
 import { EcifError } from '../../array/errors.ts';
-import { createRng } from '../../array/rng.ts';
 import { cosineOf, type UnitRows } from '../baselines/embeddings.ts';
 import { countOf } from './fit.ts';
 import { mean } from './mixture.ts';
@@ -24,15 +23,13 @@ export interface Matching {
 export interface MatchOptions {
   /** Factor of the cosines, 1/τ. */
   readonly scale: number;
-  /** Caption of every pair: pairs of equal captions may exchange them. */
+  /** Caption of every pair: pairs of equal captions, which have equal embeddings, may exchange them. */
   readonly captions: readonly string[];
-  /** Pairs that are matched with each other at most; more are drawn into groups of about equal size. */
-  readonly most?: number;
-  /** Of the draw. */
-  readonly seed?: number;
+  /** Captions that each picture is matched with one by one, its own and the likeliest; the others together. */
+  readonly likeliest?: number;
 }
 
-const MOST = 2048;
+const LIKELIEST = 512;
 const ROUNDS = 100;
 /** Scalings of rows and columns between two estimates of the share. */
 const SCALINGS = 3;
@@ -45,158 +42,159 @@ const [FIRST, LARGEST] = [0.2, 0.9];
 /** Least weight, so that nothing is impossible: 1/τ times a difference of cosines may be hundreds. */
 const LEAST = 1e-250;
 
-/** One group of pairs that may have exchanged captions. */
-interface Group {
-  readonly rows: Uint32Array;
-  /** exp s·(cosine − largest of the row) of picture i and caption j, at i·n + j. */
-  readonly weights: Float64Array;
-  /** Positions with the caption of each position. */
-  readonly alike: readonly Uint32Array[];
+/** Different captions. */
+interface Captions {
+  /** A pair that has each, the first. */
+  readonly first: Uint32Array;
+  /** How many have it. */
+  readonly count: Float64Array;
+  /** Which of them each pair has. */
+  readonly of: Uint32Array;
 }
 
-/** Draws the groups. */
-function groupsOf(count: number, most: number, seed: number): Uint32Array[] {
-  const many = Math.ceil(count / most);
-  const order = many === 1 ? Uint32Array.from({ length: count }, (_, i) => i) : createRng(seed).permutation(count);
-  return Array.from({ length: many }, (_, k) =>
-    Uint32Array.from(order.subarray(Math.floor((k * count) / many), Math.floor(((k + 1) * count) / many))).sort(),
-  );
+/** Pictures with the captions that each is matched with, picture i at `from[i]`…`from[i + 1]`, its own caption first. */
+interface Candidates {
+  readonly captions: Captions;
+  readonly from: Uint32Array;
+  readonly caption: Uint32Array;
+  /** exp s·(cosine − largest of the picture). */
+  readonly weight: Float64Array;
+  /** Σ of the weights of all pairs whose captions are not among these. */
+  readonly rest: Float64Array;
 }
 
-function openGroup(rows: Uint32Array, { width, u, v }: UnitRows, { scale, captions }: MatchOptions): Group {
-  const n = rows.length;
-  const weights = new Float64Array(n * n);
-  for (let i = 0; i < n; i++) {
-    const row = weights.subarray(i * n, (i + 1) * n);
-    for (let j = 0; j < n; j++) row[j] = scale * cosineOf(width, u, rows[j], v, rows[i]);
-    const top = row.reduce((a, b) => Math.max(a, b), -Infinity);
-    for (let j = 0; j < n; j++) row[j] = Math.max(LEAST, Math.exp(row[j] - top));
+function differing(captions: readonly string[]): Captions {
+  const places = new Map<string, number>();
+  const of = Uint32Array.from(captions, (caption) => {
+    if (!places.has(caption)) places.set(caption, places.size);
+    return places.get(caption) as number;
+  });
+  const [first, count] = [new Uint32Array(places.size), new Float64Array(places.size)];
+  for (let i = of.length - 1; i >= 0; i--) {
+    first[of[i]] = i;
+    count[of[i]]++;
   }
-  const members = new Map<string, number[]>();
-  rows.forEach((row, i) => members.set(captions[row], [...(members.get(captions[row]) ?? []), i]));
-  const lists = new Map([...members].map(([caption, list]) => [caption, Uint32Array.from(list)]));
-  return { rows, weights, alike: Array.from(rows, (row) => lists.get(captions[row]) as Uint32Array) };
+  return { first, count, of };
 }
 
-/** Prior factors of a picture whose caption `same` of n positions have: of one of these, and of one of the others. */
-const priors = (n: number, same: number, share: number): [number, number] =>
-  same === n ? [1 / n, 0] : [(1 - share) / same, share / (n - same)];
+/** The places of the largest values, `own` left out. */
+function largest(values: Float64Array, many: number, own: number): number[] {
+  const others = Array.from(values.keys()).filter((c) => c !== own);
+  return others.length <= many ? others : others.sort((a, b) => values[b] - values[a] || a - b).slice(0, many);
+}
 
-/** Factors a of pictures and b of captions, by which rows and columns of a·weights·prior·b sum to 1. */
+function candidatesOf({ width, u, v }: UnitRows, { scale, captions: texts, likeliest = LIKELIEST }: MatchOptions) {
+  const captions = differing(texts);
+  const { first, count, of } = captions;
+  const [n, each] = [of.length, Math.min(first.length, likeliest)];
+  const from = Uint32Array.from({ length: n + 1 }, (_, i) => i * each);
+  const [caption, weight, rest] = [new Uint32Array(n * each), new Float64Array(n * each), new Float64Array(n)];
+  for (let i = 0; i < n; i++) {
+    const row = Float64Array.from(first, (pair) => scale * cosineOf(width, u, pair, v, i));
+    const top = row.reduce((x, y) => Math.max(x, y), -Infinity);
+    for (let c = 0; c < row.length; c++) row[c] = Math.max(LEAST, Math.exp(row[c] - top));
+    [of[i], ...largest(row, each - 1, of[i])].forEach((c, k) => {
+      [caption[from[i] + k], weight[from[i] + k]] = [c, row[c]];
+      rest[i] -= count[c] * row[c];
+    });
+    rest[i] = each === row.length ? 0 : Math.max(0, rest[i] + row.reduce((sum, w, c) => sum + count[c] * w, 0));
+  }
+  return { captions, from, caption, weight, rest } satisfies Candidates;
+}
+
+/** Prior of a picture's own caption, and of each pair with another one, where `same` of n pairs have the own. */
+const priors = (n: number, same: number, share: number): [number, number] =>
+  same === n ? [1, 0] : [1 - share, share / (n - same)];
+
+/** Factors a of pictures and b of captions, by which a·prior·weight·b sums to 1 for a picture and to its count for a caption. */
 interface Scaling {
   readonly a: Float64Array;
   readonly b: Float64Array;
 }
 
-/** Σ_j weights·b of a row, over all positions that have another caption and over those that have the same. */
-function rowSums({ weights, alike }: Group, b: Float64Array, i: number): { same: number; rest: number } {
-  const n = b.length;
-  let [same, rest] = [0, 0];
-  const list = alike[i];
-  for (let j = 0, k = 0; j < n; j++) {
-    const x = weights[i * n + j] * b[j];
-    if (list[k] === j) {
-      same += x;
-      k++;
-    } else rest += x;
-  }
-  return { same, rest };
+/** What a picture has for its own caption, and for all others. */
+function sumsOf(found: Candidates, b: Float64Array, usual: number, share: number, i: number): [number, number] {
+  const { captions, from, caption, weight, rest } = found;
+  const [own, other] = priors(captions.of.length, captions.count[captions.of[i]], share);
+  let others = rest[i] * usual;
+  for (let k = from[i] + 1; k < from[i + 1]; k++) others += captions.count[caption[k]] * weight[k] * b[caption[k]];
+  return [own * weight[from[i]] * b[captions.of[i]], other * others];
 }
+
+/** Mean factor of a caption over all pairs, which stands for that of captions that are not matched one by one. */
+const usualOf = ({ captions: { count, of } }: Candidates, b: Float64Array): number =>
+  b.reduce((sum, x, c) => sum + count[c] * x, 0) / of.length;
 
 /**
  * Scales rows, then columns.
  * @returns the largest relative change of b
  */
-function rescale({ weights, alike }: Group, { a, b }: Scaling, share: number): number {
-  const n = a.length;
-  const sums = new Float64Array(n);
-  for (let i = 0; i < n; i++) {
-    const [own, other] = priors(n, alike[i].length, share);
-    const row = weights.subarray(i * n, (i + 1) * n);
-    let [all, same] = [0, 0];
-    for (let j = 0; j < n; j++) all += row[j] * b[j];
-    for (const j of alike[i]) same += row[j] * b[j];
-    a[i] = 1 / (other * all + (own - other) * same);
-    const [factor, more] = [a[i] * other, a[i] * (own - other)];
-    for (let j = 0; j < n; j++) sums[j] += factor * row[j];
-    for (const j of alike[i]) sums[j] += more * row[j];
+function rescale(found: Candidates, { a, b }: Scaling, share: number): number {
+  const { captions, from, caption, weight, rest } = found;
+  const { count, of } = captions;
+  const sums = new Float64Array(b.length);
+  const usual = usualOf(found, b);
+  let spread = 0;
+  for (let i = 0; i < a.length; i++) {
+    const [mine, others] = sumsOf(found, b, usual, share, i);
+    a[i] = 1 / (mine + others);
+    const [own, other] = priors(of.length, count[of[i]], share);
+    sums[of[i]] += a[i] * own * weight[from[i]];
+    for (let k = from[i] + 1; k < from[i + 1]; k++) sums[caption[k]] += a[i] * other * count[caption[k]] * weight[k];
+    spread += (a[i] * other * rest[i]) / of.length;
   }
   let change = 0;
-  for (let j = 0; j < n; j++) {
-    change = Math.max(change, Math.abs(b[j] * sums[j] - 1));
-    b[j] = 1 / sums[j];
+  for (let c = 0; c < b.length; c++) {
+    const sum = sums[c] / count[c] + spread;
+    change = Math.max(change, Math.abs(b[c] * sum - 1));
+    b[c] = 1 / sum;
   }
   return change;
 }
 
-/** For each picture the caption that most likely belongs to it, of those that differ from its own. */
-function partners({ weights, alike }: Group, { a, b }: Scaling, share: number): Matched['partners'] {
-  const n = a.length;
-  const [at, belief] = [Uint32Array.from({ length: n }, (_, i) => i), new Float64Array(n)];
-  for (let i = 0; i < n; i++) {
-    const [, other] = priors(n, alike[i].length, share);
-    const mine = new Set(alike[i]);
-    for (let j = 0; j < n; j++) {
-      const p = a[i] * other * weights[i * n + j] * b[j];
-      if (p > belief[i] && !mine.has(j)) [at[i], belief[i]] = [j, p];
+/** For each picture the pair whose caption, another than its own, most likely belongs to it. */
+function partners(found: Candidates, { a, b }: Scaling, share: number): Pick<Matching, 'belongs' | 'belief'> {
+  const { captions, from, caption, weight } = found;
+  const [belongs, belief] = [Uint32Array.from(a.keys()), new Float64Array(a.length)];
+  for (let i = 0; i < a.length; i++) {
+    const [, other] = priors(a.length, captions.count[captions.of[i]], share);
+    for (let k = from[i] + 1; k < from[i + 1]; k++) {
+      const c = caption[k];
+      const p = a[i] * other * captions.count[c] * weight[k] * b[c];
+      if (p > belief[i]) [belongs[i], belief[i]] = [captions.first[c], p];
     }
   }
-  return { at, belief };
-}
-
-/** What is found of one group, by position. */
-interface Matched {
-  readonly odds: Float64Array;
-  readonly mismatch: Float64Array;
-  readonly share: number;
-  readonly partners: { readonly at: Uint32Array; readonly belief: Float64Array };
-}
-
-/** Matches the pairs of one group; the share is estimated by expectation and maximisation. */
-function matchGroup(group: Group): Matched {
-  const n = group.rows.length;
-  const scaling = { a: new Float64Array(n).fill(1), b: new Float64Array(n).fill(1) };
-  for (let round = 0, share = FIRST; ; round++) {
-    let change = 0;
-    for (let k = 0; k < SCALINGS; k++) change = rescale(group, scaling, share);
-    const odds = Float64Array.from(group.alike, ({ length }, i) => {
-      const [own, other] = priors(n, length, share);
-      const { same, rest } = rowSums(group, scaling.b, i);
-      return Math.log(own * same) - Math.log(Math.max(other * rest, LEAST));
-    });
-    const mismatch = odds.map((x) => 1 / (1 + Math.exp(x)));
-    const next = Math.min(LARGEST, Math.max(0.5 / n, mean(mismatch)));
-    if ((Math.abs(next - share) < TOLERANCE && change < SCALED) || round === ROUNDS) {
-      return { odds, mismatch, share, partners: partners(group, scaling, share) };
-    }
-    share = next;
-  }
+  return { belongs, belief };
 }
 
 /**
  * Matches captions with pictures as if an unknown share of the pairs had exchanged captions. A matching of caption i with
  * picture j weighs exp(s·cos), times (1 − share) where they are a pair and share/(n − 1) where they are not; each caption
  * belongs to one picture and each picture to one caption, in expectation (Sinkhorn's scaling), so that a pair that surely
- * belongs together leaves the others to those that do not.
+ * belongs together leaves the others to those that do not. The share is estimated by expectation and maximisation.
  * @throws EcifError where captions and embedded pairs differ in number
  * @example const { mismatch, share } = matchPairs(rows, { scale: 1 / 0.07, captions });
  */
 export function matchPairs(rows: UnitRows, options: MatchOptions): Matching {
-  const count = countOf(rows);
-  const { captions, most = MOST, seed = 0 } = options;
-  if (captions.length !== count) {
-    throw new EcifError(`match: ${captions.length} captions for ${count} embedded pairs; give one for each`);
+  const n = countOf(rows);
+  if (options.captions.length !== n) {
+    throw new EcifError(`match: ${options.captions.length} captions for ${n} embedded pairs; give one for each`);
   }
-  const [odds, mismatch, belief] = [new Float64Array(count), new Float64Array(count), new Float64Array(count)];
-  const belongs = new Uint32Array(count);
-  let expected = 0;
-  for (const members of groupsOf(count, most, seed)) {
-    const found = matchGroup(openGroup(members, rows, options));
-    members.forEach((row, i) => {
-      [odds[row], mismatch[row]] = [found.odds[i], found.mismatch[i]];
-      [belongs[row], belief[row]] = [members[found.partners.at[i]], found.partners.belief[i]];
+  const found = candidatesOf(rows, options);
+  const scaling = { a: new Float64Array(n).fill(1), b: new Float64Array(found.captions.first.length).fill(1) };
+  for (let round = 0, share = FIRST; ; round++) {
+    let change = 0;
+    for (let k = 0; k < SCALINGS; k++) change = rescale(found, scaling, share);
+    const usual = usualOf(found, scaling.b);
+    const odds = Float64Array.from({ length: n }, (_, i) => {
+      const [mine, others] = sumsOf(found, scaling.b, usual, share, i);
+      return Math.log(mine) - Math.log(Math.max(others, LEAST));
     });
-    expected += found.share * members.length;
+    const mismatch = odds.map((x) => 1 / (1 + Math.exp(x)));
+    const next = Math.min(LARGEST, Math.max(0.5 / n, mean(mismatch)));
+    if ((Math.abs(next - share) < TOLERANCE && change < SCALED) || round === ROUNDS) {
+      return { odds, mismatch, share, ...partners(found, scaling, share) };
+    }
+    share = next;
   }
-  return { odds, mismatch, belongs, belief, share: expected / count };
 }

@@ -13,6 +13,7 @@ export const STREAMS = {
   noise: 7,
   'score-partition': 8,
   evaluation: 9,
+  curves: 10,
 } as const;
 
 /** One round of a 32-bit mixer (Stafford). */
