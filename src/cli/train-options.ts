@@ -139,21 +139,31 @@ export const TRAIN_OPTIONS = { ...MODEL_OPTIONS, ...READ_OPTIONS, ...PAIR_OPTION
 /** Their values, and the dataset. */
 export type TrainSettings = OptionValues<typeof TRAIN_OPTIONS> & { readonly data: string };
 
+/** Options that the first runs did not have; a record has all of them or none. */
+const LATER = Object.keys({ ...READ_OPTIONS, ...PAIR_OPTIONS });
+
+/** The first option with a value in any case that a record lacks; one template had another name. */
+function lackingIn(options: Readonly<Record<string, OptionValue>>): string | undefined {
+  const older = !LATER.some((name) => options[name] !== undefined);
+  return Object.entries<OptionSpec>(TRAIN_OPTIONS).find(
+    ([name, spec]) =>
+      options[name] === undefined &&
+      (spec.kind === 'flag' || spec.default !== undefined) &&
+      !(LATER.includes(name) && (older || (name === 'templates' && options.template !== undefined))),
+  )?.[0];
+}
+
 /**
- * The settings of a run from its record; one template had another name.
+ * The settings of a run from its record.
  * @param file the record, for messages
  * @throws EcifError for a record without an option that training writes there
  */
 export function settingsOfRun(options: Readonly<Record<string, OptionValue>>, file = 'run.json'): TrainSettings {
-  const templates = options.templates ?? options.template;
-  const lacking = Object.entries<OptionSpec>(TRAIN_OPTIONS).find(
-    ([name, spec]) =>
-      (spec.kind === 'flag' || spec.default !== undefined) &&
-      (name === 'templates' ? templates : options[name]) === undefined,
-  );
+  const lacking = lackingIn(options);
   if (lacking !== undefined) {
-    throw new EcifError(`${file}: options: no ${lacking[0]}, which training writes; restore it, or begin the run anew`);
+    throw new EcifError(`${file}: options: no ${lacking}, which training writes; restore it, or begin the run anew`);
   }
+  const templates = options.templates ?? options.template;
   return { ...withDefaults({ ...options, templates }, TRAIN_OPTIONS), data: options.data } as TrainSettings;
 }
 

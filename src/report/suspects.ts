@@ -22,7 +22,7 @@ const WRONG: Record<ExplainedPair['wrong'], string> = {
 
 /** The same in the table. */
 const LOOKS: Record<ExplainedPair['wrong'], string> = {
-  ...{ caption: 'caption', picture: 'picture', both: 'either half', neither: '–' },
+  ...{ caption: 'caption', picture: 'picture', both: 'either half', neither: 'neither' },
 };
 
 /** The negatives of a half that a card shows, the hardest first. */
