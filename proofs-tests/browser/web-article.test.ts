@@ -1,32 +1,9 @@
 // The playground as a whole in Chromium: every chapter loads, is accessible, keeps to itself, and works by keyboard.
 
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { FIGURES } from '../../web/figures/index.ts';
 import { describeBrowser } from '../support/browser.ts';
-import { figureOf, settled, site } from '../support/web.ts';
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-interface Violation {
-  readonly id: string;
-  readonly impact: string | null;
-  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
-}
-
-/** What axe finds that is serious or worse. */
-async function violations(page: Page): Promise<string[]> {
-  // As a script of the test, which the page's own policy would not let in.
-  await page.evaluate(AXE);
-  const found = await page.evaluate<{ violations: Violation[] }>('axe.run(document)');
-  return found.violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .flatMap(({ id, nodes }) =>
-      nodes.slice(0, 3).map(({ html, failureSummary }) => `${id}: ${html}\n${failureSummary}`),
-    );
-}
+import { figureOf, settled, site, violations } from '../support/web.ts';
 
 /** Figures that compute by themselves; the others wait for the reader. */
 const WAITING = ['trace'];

@@ -1,6 +1,7 @@
 // The playground in Chromium: built and served once for a test file, opened with WebGPU or without.
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Locator, Page } from 'playwright-core';
@@ -92,4 +93,24 @@ export async function settled(figure: Locator, device?: 'cpu' | 'webgpu', second
 export async function numberIn(figure: Locator, name: string): Promise<number> {
   const text = await figure.locator(`[data-name="${name}"]`).first().getAttribute('data-value');
   return text === null ? NaN : Number(text);
+}
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+interface Violation {
+  readonly id: string;
+  readonly impact: string | null;
+  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
+}
+
+/** What axe finds on a page that is serious or worse. */
+export async function violations(page: Page): Promise<string[]> {
+  // As a script of the test, which the page's own policy would not let in.
+  await page.evaluate(AXE);
+  const found = await page.evaluate<{ violations: Violation[] }>('axe.run(document)');
+  return found.violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) =>
+      nodes.slice(0, 3).map(({ html, failureSummary }) => `${id}: ${html}\n${failureSummary}`),
+    );
 }

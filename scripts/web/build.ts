@@ -83,6 +83,7 @@ function writePages(out: string): void {
   const links = all.map(({ id, title }) => `<li><a data-chapter="${id}" href="#at=${id}">${title}</a></li>`);
   const fill = (page: string): string =>
     read(page)
+      .replace('<!-- head -->', read('head.html'))
       .replace('<!-- contents -->', links.join('\n'))
       .replace('<!-- chapters -->', all.map(({ html }) => html).join('\n'));
   for (const page of ['index.html', 'figure.html']) writeFileSync(join(out, page), fill(page));

@@ -22,6 +22,7 @@ const LOOKS = {
 const STATES: Readonly<Record<string, { hash?: string; press?: string }>> = {
   bounds: { hash: '&bounds.problem=line&bounds.decay=0.001' },
   game: { hash: '&game.marks=0_4_8&game.shown=1' },
+  trace: { hash: '&trace.on=1&trace.by=score&trace.remove=0_16_17&trace.retrain=1' },
 };
 
 /** Milliseconds that a chapter may take. */

@@ -28,6 +28,8 @@ export interface Figure<P extends Params = Params> {
   /** Heading of its own page. */
   readonly title: string;
   readonly params: P;
+  /** Its work takes long, and has a worker of its own so that other figures need not wait for it. */
+  readonly long?: boolean;
   mount(el: HTMLElement, values: ValuesOf<P>, host: Host<P>): Mounted<P>;
 }
 

@@ -10,7 +10,16 @@ import { changed, hashOf, PAGE, type State, stateOf, tableOf } from './state.ts'
 import { tidy } from './params.ts';
 
 const table = tableOf(FIGURES);
-const engine = new Engine(new Worker(new URL('worker.js', document.baseURI), { type: 'module' }));
+const engines: Engine[] = [];
+
+/** A worker with its engine. */
+function startEngine(): Engine {
+  const engine = new Engine(new Worker(new URL('worker.js', document.baseURI), { type: 'module' }));
+  engines.push(engine);
+  return engine;
+}
+
+const shared = startEngine();
 const mounted = new Map<string, Mounted<Figure['params']>>();
 let state: State = stateOf(table, location.hash);
 
@@ -35,7 +44,7 @@ function apply(next: State, follow: Follow): void {
   const other = (name: string): boolean => JSON.stringify(before.get(name)) !== JSON.stringify(next.get(name));
   const moved = page().device !== (next.get('') as unknown as { device: string }).device;
   state = next;
-  engine.choose(page().device);
+  engines.forEach((engine) => engine.choose(page().device));
   devices.set(page().device);
   const same = location.hash === hashOf(table, state);
   if (follow === 'push' && !same) history.pushState(null, '', addressOf(state));
@@ -68,6 +77,8 @@ function mount(place: HTMLElement, figure: Figure, alone: boolean): void {
   if (mounted.has(name)) return;
   // While a control is moved its steps belong to one step of the history: the first pushes, the others replace.
   let moving = false;
+  const engine = figure.long === true ? startEngine() : shared;
+  engine.choose(page().device);
   const host = {
     engine,
     change: (patch: Readonly<Record<string, unknown>>, done = true): void => {

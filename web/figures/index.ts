@@ -6,6 +6,8 @@ import { boundsFigure } from './bounds.ts';
 import { gameFigure } from './game.ts';
 import { removalFigure } from './removal.ts';
 import { rolesFigure } from './roles.ts';
+import { scratchFigure } from './scratch.ts';
+import { traceFigure } from './trace.ts';
 
 export const FIGURES = [
   batchFigure,
@@ -13,4 +15,6 @@ export const FIGURES = [
   removalFigure,
   boundsFigure,
   gameFigure,
+  traceFigure,
+  scratchFigure,
 ] as unknown as readonly Figure[];
