@@ -161,6 +161,9 @@ describe('small parts', () => {
 
   it('suggests nothing where nothing is near', () => {
     expect(nearest('frobnicate', ['demo', 'info'])).toBeNull();
+    expect(nearest('zz', ['h0', 'z'])).toBe('z');
+    expect(nearest('zz', ['h0', 'ab'])).toBeNull();
+    expect(nearest('x', ['y'])).toBeNull();
   });
 
   it('keeps control characters of data from the terminal', () => {

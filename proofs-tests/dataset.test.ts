@@ -47,6 +47,11 @@ describe('lists', () => {
       'a.csv: line 3: fields: found 1, the first line has 2; quote fields that hold separators',
     ],
     ['a.csv', 'image,caption\na.png,', 'a.csv: line 2: caption: found nothing; give every row a caption'],
+    [
+      'a.csv',
+      'image,caption\na.png, \u200b\u00a0\ufeff ',
+      'a.csv: line 2: caption: found nothing; give every row a caption',
+    ],
     ['a.csv', 'image,caption\n,x', 'a.csv: line 2: image: found nothing; give every row an image'],
     [
       'a.csv',

@@ -1,5 +1,5 @@
 // ecif detect on the small CLIP with swapped captions: what it writes, against the model itself and plain counting.
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -108,6 +108,17 @@ describe('with validation pairs', () => {
       expect(Number(suspicion)).toBe(-Number(score));
     }
     expect(record.suspects[0].self).toBeNull();
+  });
+
+  it('leaves scores of another question as they are', async () => {
+    const scores = join(run, 'scores.parquet');
+    const asked = { validation: join(home, 'held.csv'), by: 'score', probes: 0, solver: 'ekfac' } as const;
+    const before = readFileSync(scores);
+    await detect(asked);
+    expect(existsSync(join(run, 'detect-scores.parquet'))).toBe(false);
+    await detect({ ...asked, validation: join(home, 'pairs.csv') });
+    expect(readFileSync(scores).equals(before)).toBe(true);
+    expect(existsSync(join(run, 'detect-scores.parquet'))).toBe(true);
   });
 });
 

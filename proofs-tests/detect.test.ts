@@ -117,7 +117,7 @@ describe('the explanation of a suspect', () => {
     expect(wrong).toBe('picture');
   });
 
-  it('blames both halves of a swap, and neither of a pair that fits', () => {
+  it('blames no half of a swap more than the other, and neither of a pair that fits', () => {
     const swapped = rowsOf([7, ...upTo(20).slice(1)], [5, ...upTo(20).slice(1)], 0.1);
     expect(explainPair(swapped, scale, candidates, 0, { trusted }).wrong).toBe('both');
     const fits = rowsOf(upTo(20), upTo(20), 0.1);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { imageRows, openEmbedder, products, textRows } from '../src/cli/evaluate-run.ts';
 import { readyPairs } from '../src/cli/pairs.ts';
+import type { RunRecord } from '../src/cli/run-folder.ts';
 import { readDataset } from '../src/data/dataset.node.ts';
 import { openDevice } from '../src/device/open.ts';
 import { expectOneLine, type Misuse, misuses, type Place, snapshot, useStage } from './support/misuse.ts';
@@ -18,6 +19,10 @@ const train = (place: Place, ...more: readonly string[]): string[] => [
 const score = (folder: string, ...more: readonly string[]): string[] => [
   ...['score', folder, '--validation', stage.data, ...more],
 ];
+
+/** Options in the record of a run. */
+const optionsOf = (folder: string): RunRecord['options'] =>
+  (JSON.parse(readFileSync(join(folder, 'run.json'), 'utf8')) as RunRecord).options;
 
 /** A copy of the run whose record says otherwise. */
 const recorded = (place: Place, change: object): string =>
@@ -50,6 +55,22 @@ async function rightOnes(place: Place): Promise<string> {
 }
 
 const WORDS: readonly Misuse[] = [
+  { what: 'an option twice', words: () => 'info --json --json', says: /--json is given twice; give it once/ },
+  {
+    what: 'a number that is not decimal',
+    words: (p) => train(p, '--l2', '0x10'),
+    says: /--l2: found "0x10"; give a number ≥ 0/,
+  },
+  {
+    what: 'more epochs than can be',
+    words: (p) => train(p, '--epochs', '1e15'),
+    says: /--epochs: found "1e15"; give a whole number ≥ 0 and ≤ 1000000/,
+  },
+  {
+    what: 'the last none of the layers',
+    words: (p) => train(p, '--text-layers', 'last:0'),
+    says: /--text-layers: found "last:0"; give all, none, last:2 or layers in 0…1/,
+  },
   { what: 'no command', words: () => [], says: /no command; see ecif --help/ },
   { what: 'an unknown command', words: () => 'scroe run', says: /unknown command "scroe"; did you mean score\?/ },
   {
@@ -201,7 +222,7 @@ const RUNS: readonly Misuse[] = [
   },
   {
     what: 'a run whose data are gone',
-    words: (p) => ['detect', recorded(p, { options: { data: 'gone.csv', model: stage.model }, places: {} })],
+    words: (p) => ['detect', recorded(p, { options: { ...optionsOf(run), data: 'gone.csv' }, places: {} })],
     says: /data of the run is not there, looked for at .*; restore it/,
   },
   {
@@ -349,7 +370,7 @@ const ASKED: readonly Misuse[] = [
   {
     what: 'a query that chooses nothing',
     words: () => ['remove', run, '--where', 'score > 1e9'],
-    says: /remove: no pair is chosen; name one or more/,
+    says: /--where: "score > 1e9" matches 0 of 12 rows of .*scores\.parquet; choose otherwise/,
   },
   {
     what: 'scores that are no table',
@@ -425,6 +446,14 @@ const ASKED: readonly Misuse[] = [
     says: /scores-0\.csv: is the file of a shard too; give another name/,
   },
   {
+    what: 'a record of a run without an option that training writes',
+    words: (p) => {
+      const { batch: _batch, ...options } = optionsOf(run);
+      return ['detect', recorded(p, { options })];
+    },
+    says: /run\.json: options: no batch, which training writes; restore it, or begin the run anew/,
+  },
+  {
     what: 'a report of a damaged record',
     words: (p) => {
       const copy = p.copy(run, 'copy');
@@ -436,6 +465,26 @@ const ASKED: readonly Misuse[] = [
 ];
 
 const OUTPUTS: readonly Misuse[] = [
+  {
+    what: 'a page of another name',
+    words: () => ['report', run, '--out', join(run, 'run.json')],
+    says: /run\.json: a page of ecif report is written there; give a name that ends with \.html/,
+  },
+  {
+    what: 'a page over one that another program wrote',
+    words: (p) => ['report', run, '--out', p.file('mine.html', '<h1>mine</h1>')],
+    says: /mine\.html: is there and no page of ecif report; give another name, or remove it first/,
+  },
+  {
+    what: 'a trace over the record of the run',
+    words: () => ['trace', run, '--queries', stage.data, '--out', join(run, 'run.json')],
+    says: /run\.json: is there and no record of ecif trace; give another name, or remove it first/,
+  },
+  {
+    what: 'scores over a list of pairs',
+    words: () => score(run, '--out', stage.data),
+    says: /pairs\.csv: is there and no file of scores; give another name, or remove it first/,
+  },
   {
     what: 'a run in a file',
     words: (p) => ['train', stage.data, '--model', stage.model, '--out', p.file('taken')],
@@ -552,7 +601,7 @@ const FULL: readonly Misuse[] = (
     {
       what: 'a new run',
       words: (p) => (mkdirSync(p.path('out')), train(p)),
-      says: /run\.json: cannot be written, EFBIG.*; check the path and the disk/,
+      says: /train\.lock: cannot be written, EFBIG.*; check the path and the disk/,
     },
   ] satisfies Misuse[]
 ).map((one: Misuse) => ({ ...one, disk: 0 }));

@@ -192,10 +192,46 @@ describe('the edit in force', () => {
       undone: [expect.stringMatching(/^removals\/exact-/)],
     });
     const again = await applied({ ids: 'red-square' });
-    expect(again).toEqual({ dir, record });
+    expect(again).toEqual({ dir, record, inForce: true });
     expect(readEdits(run).applied).toHaveLength(1);
     const { code, stdout } = await runCli(['remove', run, '--undo', undoEditName(dir), '--json']);
     expect([code, JSON.parse(stdout)]).toEqual([0, { run, undone: undoEditName(dir), now: null }]);
+  });
+});
+
+describe('removals at the same time', () => {
+  it('of the same pairs are one edit', async () => {
+    const ask = { ids: 'red-square', out: path('twice') };
+    const [one, other] = await Promise.all([remove(ask), remove(ask)]);
+    expect(one.record.signature).toBe(other.record.signature);
+    expect(readdirSync(home).filter((name) => name.includes('.part'))).toEqual([]);
+  });
+
+  it('of other pairs are not both in force: neither loses the pairs of the other', async () => {
+    const asked = ['red-square', 'blue-circle'].map((ids) => remove({ ids, 'dry-run': false, rung: 'corrected' }));
+    const ended = await Promise.allSettled(asked);
+    const refused = ended.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []));
+    expect(refused).toEqual([
+      expect.stringMatching(/removals\/corrected-\w+ came into force .*; run the command again$/),
+    ]);
+    expect(readEdits(run).applied).toHaveLength(1);
+    undoEdit(run, 'last');
+    expect(existsSync(join(run, 'current.json.lock'))).toBe(false);
+  });
+});
+
+describe('an edit that is worse than none', () => {
+  it('is written, and not put in force but by force', async () => {
+    const asked = { ids: 'red-square', out: path('worse') };
+    const { dir, record } = await remove(asked);
+    const { before } = record.gradient;
+    writeFileSync(join(dir, 'removal.json'), JSON.stringify({ ...record, gradient: { before, after: 2 * before } }));
+    expect((await remove({ ...asked, 'dry-run': false })).inForce).toBe(false);
+    expect(readEdits(run).applied).toEqual([]);
+    await expect(remove({ ...asked, force: true })).rejects.toThrow('--force: nothing is put in force with --dry-run');
+    expect((await remove({ ...asked, 'dry-run': false, force: true })).inForce).toBe(true);
+    expect(readEdits(run).applied).toEqual([dir]);
+    undoEdit(run, 'last');
   });
 });
 
@@ -207,6 +243,9 @@ describe('verification', () => {
     // One batch an epoch: the batches of fewer pairs are then the same.
     await trainHere({ data, model, out: whole, ...lora, ...loop, epochs: 1, batch: 12 });
     const out = path('verified');
+    // A neighbour that is no edit.
+    mkdirSync(path('neighbour/retrained'), { recursive: true });
+    writeFileSync(path('neighbour/retrained/run.json'), '{}');
     const first = await remove({ ids: REMOVED.join(','), validation: data, out }, whole);
     const bytes = bytesOf(out, 'theta.safetensors');
     const { record } = await remove({ ids: REMOVED.join(','), verify: true, validation: data, out }, whole);
@@ -268,12 +307,13 @@ describe('a removal that cannot be', () => {
   it('is killed without leaving a folder, and runs afterwards', async () => {
     const out = path('killed');
     const words = ['remove', run, '--ids', 'red-square', '--out', out, '--dry-run', '--device', 'cpu'];
-    await killWhen(words, path('.killed.part'), () => true);
+    const parts = (): string[] => readdirSync(home).filter((name) => name.startsWith('.killed.'));
+    await killWhen(words, home, () => parts().length > 0);
     expect(existsSync(out)).toBe(false);
     expect(readEdits(run).applied).toEqual([]);
     await remove({ ids: 'red-square', out });
     expect(readdirSync(out)).toContain('removal.json');
-    expect(existsSync(path('.killed.part'))).toBe(false);
+    expect(parts()).toEqual([]);
   });
 
   it('is refused in one line with exit code 2, and leaves nothing', async () => {
@@ -362,7 +402,9 @@ describe('pairs chosen by scores', () => {
     await expect(choose('scores < 0', { target: 'a' })).rejects.toThrow(
       `no column "scores" in ${path('scores.csv')}, at character 1; did you mean score?`,
     );
-    await expect(choose('score > 5', { target: 'a' })).rejects.toThrow('no pair is chosen');
+    await expect(choose('score > 5', { target: 'a' })).rejects.toThrow(
+      /"score > 5" matches 0 of 2 rows of .*scores\.csv/,
+    );
     await expect(choose('id < 5', { target: 'a' })).rejects.toThrow('"id": found "red-square"; give a finite number');
     await expect(choose('score < 0', {}, SCORES.replaceAll(',b', ',a'))).rejects.toThrow('"red-square" is there twice');
     await expect(choose('score < 0', {}, 'id,score\nx,-1\n')).rejects.toThrow('no pair "x"; give ids');

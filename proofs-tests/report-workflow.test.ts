@@ -8,8 +8,10 @@ import fc from 'fast-check';
 import sharp from 'sharp';
 import { afterAll, describe, expect, it } from 'vitest';
 import { EcifError } from '../src/array/errors.ts';
+import { withDefaults } from '../src/cli/args.ts';
 import { commandLine, readFindings } from '../src/cli/report-run.ts';
 import { datasetHash } from '../src/cli/run-folder.ts';
+import { TRAIN_OPTIONS } from '../src/cli/train-options.ts';
 import { readDataset } from '../src/data/dataset.node.ts';
 import type { Findings } from '../src/report/findings.ts';
 import { heatMap } from '../src/report/heat-map.ts';
@@ -301,6 +303,38 @@ describe('numbers', () => {
     const counts = /<ul class="counts">[\s\S]*?<\/ul>/.exec(html)?.[0] ?? '';
     const heads = [...counts.matchAll(/<strong>([^<]*)/g)].map(([, text]) => text);
     expect(heads).toEqual(['1200', '231', '0.961', '37', '39×', '0.0091']);
+    expect(counts).toContain('</strong>queries mistaken; 3 traced to training pairs');
+  });
+
+  it('of a trace are drawn as they are ordered', async () => {
+    const trace = FINDINGS.trace as NonNullable<Findings['trace']>;
+    for (const by of ['score', 'relative'] as const) {
+      const html = await workflowReport({ ...BARE, trace: { ...trace, options: { ...trace.options, by } } }, noPicture);
+      expect(html).toContain(`Order and bars are by ${by === 'score' ? 'removal' : 'relative'}.`);
+      const [first] = trace.queries;
+      const all = [...first.against, ...first.for].map((source) => Math.abs(source[by]));
+      const widths = [
+        ...html
+          .slice(html.indexOf('class="sources"'))
+          .matchAll(
+            /<span class="measured"><span class="bar (?:bad|good)" aria-hidden="true"><span style="width:([\d.]+)%">/g,
+          ),
+      ];
+      expect(widths.slice(0, 2).map(([, width]) => Number(width))).toEqual(
+        first.against.slice(0, 2).map((source) => Number(((100 * Math.abs(source[by])) / Math.max(...all)).toFixed(1))),
+      );
+    }
+  });
+
+  it('say that no cut-off is proposed where none is, and blame no half where either could be replaced', async () => {
+    const detect = detectionOf();
+    const cutoff = { ...detect.cutoff, flagged: 0, expectedPrecision: 0 };
+    const html = await workflowReport({ ...BARE, detect: { ...detect, cutoff } }, noPicture);
+    expect(html).toContain('No cut-off is proposed: the pairs look like one kind.');
+    expect(html).toContain('suspected mismatches: no cut-off is proposed');
+    expect(html).not.toContain('class="cutoff"');
+    expect(html).toContain('<span class="minor">a better caption and a better picture both exist</span>');
+    expect(html).not.toContain('both halves');
   });
 
   it('of the training curve are means where there are many', async () => {
@@ -529,9 +563,12 @@ describe('a run folder', () => {
     }
     writeFileSync(join(home, `${ids[0]}.png`), 'no picture');
     const pairs = join(home, 'pairs.csv');
+    // Typed in another folder than the report is made in; found beside the run.
+    const options = { ...withDefaults({}, TRAIN_OPTIONS), data: 'pairs.csv' };
+    const places = { cwd: '/nowhere', places: { data: 'pairs.csv' } };
     writeFileSync(pairs, `id,image,caption\n${ids.map((id) => `${id},${id}.png,x`).join('\n')}`);
     const sha256 = datasetHash(await readDataset(pairs));
-    const run = { ...FINDINGS.run, options: { data: pairs }, dataset: { pairs: ids.length, sha256, dropped: null } };
+    const run = { ...FINDINGS.run, ...places, options, dataset: { pairs: ids.length, sha256, dropped: null } };
     writeFindings(home, { ...FINDINGS, run, trace: null });
     const { code, stdout, stderr } = await runCli(['report', home, '--json']);
     expect([code, stderr]).toEqual([0, '']);
@@ -550,6 +587,44 @@ describe('a run folder', () => {
       new RegExp(`<img class="thumb" src="data:image/webp;base64,([^"]*)" alt="picture of ${ids[1]}"`).exec(html) ?? [];
     const { width, height, format } = await sharp(Buffer.from(address, 'base64')).metadata();
     expect([width, height, format]).toEqual([96, 48, 'webp']);
+  });
+
+  it('shows the pictures of queries that were typed in another folder, and says which edit is in force', async () => {
+    const home = join(folder, 'with-queries');
+    mkdirSync(home);
+    const queries = FINDINGS.trace?.queries ?? [];
+    for (const { id } of queries) {
+      await sharp({ create: { width: 9, height: 9, channels: 3, background: '#3c3' } })
+        .png()
+        .toFile(join(home, `${id}.png`));
+    }
+    writeFileSync(
+      join(home, 'queries.csv'),
+      `id,image,caption\n${queries.map(({ id }) => `${id},${id}.png,x`).join('\n')}`,
+    );
+    const options = { ...withDefaults({}, TRAIN_OPTIONS), data: 'queries.csv' };
+    const run = { ...FINDINGS.run, options, cwd: home };
+    const trace = { ...FINDINGS.trace, options: { queries: 'queries.csv' }, cwd: home } as Findings['trace'];
+    const [removal] = FINDINGS.removals;
+    const dry = { ...removal.record, options: { ...removal.record.options, 'dry-run': true } };
+    const removals = ['first', 'second', 'third', 'fourth'].map((name) => ({ ...removal, name }));
+    writeFindings(home, {
+      ...FINDINGS,
+      run,
+      trace,
+      removals: [...removals, { ...removal, name: 'tried', record: dry }],
+    });
+    writeFileSync(
+      join(home, 'current.json'),
+      JSON.stringify({ applied: ['removals/first', 'removals/second'], undone: ['removals/third'] }),
+    );
+    expect((await runCli(['report', home])).code).toBe(0);
+    const html = readFileSync(join(home, 'report.html'), 'utf8');
+    for (const { id } of queries) expect(html).toMatch(new RegExp(`src="data:image/webp[^"]*" alt="picture of ${id}"`));
+    const states = [...html.matchAll(/pairs? removed<\/h3>\s*<p class="badges"><span class="badge \w+">([^<]*)/g)];
+    expect(states.map(([, state]) => state)).toEqual([
+      ...['held by a later edit', 'not in force', 'in force', 'undone', 'dry run'],
+    ]);
   });
 
   it('without run.json is no run', () => {

@@ -246,6 +246,9 @@ describe('self and relative scores', () => {
   it('are refused for too few probes, and exact ones for too many parameters, before anything is read', async () => {
     for (const probes of [1, 4]) await expect(score({ probes }, 'nowhere')).rejects.toThrow('too few for a value');
     const { code, stderr } = await runCli(['score', run, '--validation', data, '--probes', 'all', '--device', 'cpu']);
-    expect([code, stderr]).toEqual([2, 'ecif: --probes: found "all"; give a whole number ≥ 0, or exact\n']);
+    expect([code, stderr]).toEqual([
+      2,
+      'ecif: --probes: found "all"; give a whole number ≥ 0 and ≤ 100000, or exact\n',
+    ]);
   });
 });

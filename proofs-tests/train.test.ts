@@ -157,6 +157,18 @@ describe('the record of a run', () => {
     });
   });
 
+  it('tells from where the objective grew, and nothing where it fell', async () => {
+    const folder = temporaryFolder();
+    const [data, config] = [await writeShapes(folder), writeTinyConfig(join(folder, 'start'))];
+    const run = async (out: string, given: object): Promise<FinalNorms> =>
+      (await trainHere({ data, 'from-scratch': config, out: join(folder, out), batch: 6, epochs: 4, ...given }))
+        .norms as FinalNorms;
+    expect((await run('falls', { rate: 3e-3 })).grownFrom).toBeNull();
+    const { objective, grownFrom } = await run('grows', { rate: 3, clip: 0 });
+    expect(grownFrom).toBeGreaterThan(0);
+    expect(objective).toBeGreaterThan(grownFrom as number);
+  });
+
   it('holds one partition where it was fixed', async () => {
     const folder = temporaryFolder();
     const { data, config } = await writeBase(folder);

@@ -5,7 +5,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
-import { writeWhole, writeWholeSync } from '../src/array/whole-file.node.ts';
+import { writeTogetherSync, writeWhole, writeWholeSync } from '../src/array/whole-file.node.ts';
 import { temporaryFolder } from './support/shapes.ts';
 
 const module = fileURLToPath(new URL('../src/array/whole-file.node.ts', import.meta.url));
@@ -43,4 +43,21 @@ it('leaves nothing of a failure, nor of a killed process of this machine, and al
   expect(() => writeWholeSync(join(folder, 'no', 'file'), '')).toThrow('cannot be written');
   await expect(writeWhole(folder, '')).rejects.toThrow('cannot be written');
   expect(readdirSync(folder)).toHaveLength(3);
+});
+
+it('writes files together: all or none', () => {
+  const folder = temporaryFolder();
+  const [a, b] = [join(folder, 'a'), join(folder, 'b')];
+  expect(() =>
+    writeTogetherSync([
+      [a, 'x'],
+      [join(folder, 'no', 'b'), 'y'],
+    ]),
+  ).toThrow('no/b: cannot be written');
+  expect(readdirSync(folder)).toEqual([]);
+  writeTogetherSync([
+    [a, 'x'],
+    [b, 'y'],
+  ]);
+  expect([a, b].map((path) => readFileSync(path, 'utf8'))).toEqual(['x', 'y']);
 });

@@ -161,7 +161,7 @@ const source = (i: number, sign: number): TracedSource => ({
 
 const TRACE: TraceRecord = {
   ...madeBy('trace', 31),
-  ...{ asked: 120, mistaken: 37 },
+  ...{ asked: 120, mistaken: 37, cwd: null, places: null },
   queries: [0, 1, 2].map((q) => ({
     ...{ id: IDS[3 * q], caption: CAPTIONS[IDS[3 * q]], label: q === 0 ? 'food' : null, loss: 2.31 - 0.4 * q },
     ...{ mistaken: q < 2 },
@@ -249,8 +249,8 @@ export const FINDINGS: Findings = {
   detect: detectionOf(),
   trace: TRACE,
   removals: [
-    { name: 'suspects-15', record: removalOf(true) },
-    { name: 'unverified', record: removalOf(false) },
+    { name: 'suspects-15', state: 'in force', record: removalOf(true) },
+    { name: 'unverified', state: 'not in force', record: removalOf(false) },
   ],
   curves: CURVES,
   predicted: PREDICTED,
@@ -274,4 +274,6 @@ export function writeFindings(
     mkdirSync(join(folder, 'removals', name), { recursive: true });
     write(`removals/${name}/removal.json`, record);
   }
+  const applied = removals.filter(({ state }) => state === 'in force').map(({ name }) => `removals/${name}`);
+  if (applied.length > 0) write('current.json', { applied, undone: [] });
 }

@@ -1,8 +1,8 @@
 // npm run reproduce: the experiments of the paper in miniature, resumed where they were stopped; --page writes docs/results.md.
 
-import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { EcifError } from '../../src/array/errors.ts';
+import { makeFolder } from '../../src/array/whole-file.node.ts';
 import {
   type OptionSpecs,
   type OptionValues,
@@ -69,7 +69,7 @@ async function reproduce(words: readonly string[]): Promise<void> {
   const only = listed('only', values.only ?? known.join(','), known).map(Number);
   const datasets = listed<DatasetName>('datasets', values.datasets, DATASETS);
   const seeds = Array.from({ length: values.seeds }, (_, i) => i + 1);
-  mkdirSync(out, { recursive: true });
+  makeFolder(out);
   const { cifar10n, device: kind } = values;
   const size = values.quick ? 'quick' : 'full';
   const asked = { only, datasets, seeds, size, sizes: SIZES[size], model: MODEL, out, cifar10n };

@@ -43,10 +43,12 @@ export async function measure(
   let [right, first, five, cross] = [0, 0, 0, 0];
   rows.forEach(({ caption }, row) => {
     const logits = candidates.map((other) => scale * cosineOf(width, u, other, v, row));
-    const own = logits[candidates.indexOf(captions.get(caption) as number)];
+    const place = candidates.indexOf(captions.get(caption) as number);
+    const own = logits[place];
     const most = Math.max(...logits);
-    const rank = logits.filter((x) => x > own).length;
-    right += Number(classOf(candidates[logits.indexOf(most)]) === classOf(row));
+    // Ties count against the model, as in ecif evaluate.
+    const rank = logits.filter((x, i) => i !== place && !(x < own)).length;
+    right += Number(candidates.every((other, i) => logits[i] < most || classOf(other) === classOf(row)));
     first += Number(rank < 1);
     five += Number(rank < 5);
     cross += most - own + Math.log(logits.reduce((sum, x) => sum + Math.exp(x - most), 0));

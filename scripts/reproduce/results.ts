@@ -1,6 +1,6 @@
 // All finished cells in one document, from which the page is made: numbers to six digits, settings once for each dataset.
 
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { EcifError } from '../../src/array/errors.ts';
 import { readText } from '../../src/cli/files.ts';
@@ -26,7 +26,8 @@ const rounded = (_: string, value: unknown): unknown =>
  * @throws EcifError where there are none, or some that were made otherwise than others
  */
 export function collect(folder: string): Results {
-  const names = readdirSync(join(folder, 'cells')).filter((name) => name.endsWith('.json'));
+  const place = join(folder, 'cells');
+  const names = existsSync(place) ? readdirSync(place).filter((name) => name.endsWith('.json')) : [];
   const cells = names.map((name) => JSON.parse(readText(join(folder, 'cells', name))) as Cell);
   if (cells.length === 0) throw new EcifError(`${folder}: no results; run npm run reproduce first`);
   const [{ version, device }] = cells;

@@ -10,12 +10,14 @@ import { unwritable } from './messages.ts';
 export const writingFailed = (path: string, error: unknown): unknown =>
   (error as Partial<NodeJS.ErrnoException> | null)?.syscall === undefined ? error : unwritable(path, error);
 
-const HOST = hostname().replace(/[^\w-]/g, '_');
+/** Name of this machine, as it may stand in the name of a file. */
+export const HOST = hostname().replace(/[^\w-]/g, '_');
 const PART = /\.([\w-]+)\.(\d+)-\d+\.part$/;
 const cleaned = new Set<string>();
 let made = 0;
 
-function isRunning(pid: number): boolean {
+/** Whether a process of this machine is there. */
+export function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
@@ -25,17 +27,19 @@ function isRunning(pid: number): boolean {
 
 /** Removes what killed processes of this machine left in a folder. */
 function clean(folder: string): void {
-  if (cleaned.has(folder)) return;
   cleaned.add(folder);
   for (const name of readdirSync(folder)) {
     const [, host, pid] = PART.exec(name) ?? [];
-    if (host === HOST && !isRunning(Number(pid))) rmSync(join(folder, name), { force: true });
+    if (host === HOST && !isRunning(Number(pid))) rmSync(join(folder, name), { force: true, recursive: true });
   }
 }
 
-/** Where the bytes of a file stand until they are all there: a name that no other writer takes. */
-function partOf(path: string): string {
-  clean(dirname(path));
+/**
+ * Where a file or folder stands until it is whole: a name that no other writer takes.
+ * @param again look again for what killed processes left, which is done once for each folder
+ */
+export function partOf(path: string, again = false): string {
+  if (again || !cleaned.has(dirname(path))) clean(dirname(path));
   return join(dirname(path), `${basename(path)}.${HOST}.${process.pid}-${++made}.part`);
 }
 
@@ -56,7 +60,7 @@ export function tryWriting(path: string): void {
 }
 
 /** Makes a folder, unless another process was faster. */
-function makeUnlessThere(folder: string): void {
+export function makeUnlessThere(folder: string): void {
   try {
     mkdirSync(folder);
   } catch (error) {
@@ -109,17 +113,28 @@ export const writeWhole = (path: string, content: Uint8Array | string): Promise<
   writePieces(path, (file) => file.writeFile(content));
 
 /**
+ * Writes files of bytes or text, all of them whole or none at all, and waits for it.
+ * @throws EcifError for a file that cannot be written
+ */
+export function writeTogetherSync(files: readonly (readonly [path: string, content: Uint8Array | string])[]): void {
+  const parts: string[] = [];
+  let at = '';
+  try {
+    for (const [path, content] of files) {
+      at = path;
+      parts.push(partOf(path));
+      writeFileSync(parts[parts.length - 1], content);
+    }
+    files.forEach(([path], i) => renameSync(parts[i], (at = path)));
+  } catch (error) {
+    for (const part of parts) rmSync(part, { force: true });
+    throw writingFailed(at, error);
+  }
+}
+
+/**
  * Writes bytes or text, whole or not at all, and waits for it.
  * @throws EcifError for a file that cannot be written
  */
-export function writeWholeSync(path: string, content: Uint8Array | string): void {
-  let part: string | null = null;
-  try {
-    part = partOf(path);
-    writeFileSync(part, content);
-    renameSync(part, path);
-  } catch (error) {
-    if (part !== null) rmSync(part, { force: true });
-    throw writingFailed(path, error);
-  }
-}
+export const writeWholeSync = (path: string, content: Uint8Array | string): void =>
+  writeTogetherSync([[path, content]]);

@@ -98,10 +98,12 @@ function specOf(name: string, specs: OptionSpecs): OptionSpec {
   throw new UsageError(`unknown option --${name}; ${guess === null ? 'see --help' : `did you mean --${guess}?`}`);
 }
 
+const DECIMAL = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+
 function numberOf(name: string, spec: NumberSpec, text: string): number | string {
   const { words = [] } = spec;
   if (words.includes(text)) return text;
-  const value = text.trim() === '' ? NaN : Number(text);
+  const value = DECIMAL.test(text) ? Number(text) : NaN;
   const { least = -Infinity, most = Infinity, whole = false } = spec;
   if (!Number.isFinite(value) || value < least || value > most || (whole && !Number.isSafeInteger(value))) {
     const bounds = [...(Number.isFinite(least) ? [`≥ ${least}`] : []), ...(Number.isFinite(most) ? [`≤ ${most}`] : [])];
@@ -143,6 +145,7 @@ export function parseWords(words: readonly string[], specs: OptionSpecs, into: P
       continue;
     }
     const spec = specOf(word.name, specs);
+    if (Object.hasOwn(into.values, word.name)) throw new UsageError(`--${word.name} is given twice; give it once`);
     if (spec.kind === 'flag') {
       if (word.value !== null) throw new UsageError(`--${word.name} takes no value; write it alone`);
       into.values[word.name] = true;

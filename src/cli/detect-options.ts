@@ -10,7 +10,11 @@ export type SignalName = (typeof SIGNALS)[number];
 
 /** Every option of the command; split and format are of the validation pairs. */
 export const DETECT_OPTIONS = {
-  validation: { kind: 'text', label: 'DATA', help: 'clean pairs; pairs are then also judged by what they do to these' },
+  validation: {
+    kind: 'text',
+    label: 'DATA',
+    help: 'clean pairs; pairs are then also judged by what they do to these; the scores go to RUN/scores.parquet, or to RUN/detect-scores.parquet where that holds others',
+  },
   ...PART_OPTIONS,
   by: {
     kind: 'choice',
@@ -22,6 +26,7 @@ export const DETECT_OPTIONS = {
     kind: 'number',
     whole: true,
     least: 0,
+    most: 1e5,
     default: 0,
     help: 'random probes for self-influence, 5 or more; 0: none, or 16 where --by needs them',
   },
@@ -29,6 +34,7 @@ export const DETECT_OPTIONS = {
     kind: 'number',
     whole: true,
     least: 2,
+    most: 1e6,
     default: 2048,
     help: 'pairs that each pair is matched and competes with at most, drawn where there are more',
   },

@@ -15,7 +15,7 @@ import type { Counterfactual, DetectionMeasures, DetectRecord, ExplainedPair } f
 import { UsageError } from './args.ts';
 import { type DetectSettings, type SignalName, SIGNALS } from './detect-options.ts';
 import { type Known, lookAtPairs, scoreInfluences, signalOf } from './detect-signals.ts';
-import { writeText } from './files.ts';
+import { writeTexts } from './files.ts';
 import type { Progress } from './progress.ts';
 import { type OpenedRun, openTrained } from './score-model.ts';
 import { readTruth } from './truth.ts';
@@ -233,8 +233,10 @@ export async function runDetection(
           ? null
           : { swapped: bad.filter(Boolean).length, measures: judged.map((one) => measured(one, bad)) },
     };
-    writeText(join(folder, 'detect.csv'), tableOf(run, known, ranking, bad));
-    writeText(join(folder, 'detect.json'), `${JSON.stringify(record, null, 2)}\n`);
+    writeTexts([
+      [join(folder, 'detect.csv'), tableOf(run, known, ranking, bad)],
+      [join(folder, 'detect.json'), `${JSON.stringify(record, null, 2)}\n`],
+    ]);
     return record;
   } finally {
     disposeTree(run.theta);

@@ -14,6 +14,7 @@ import { withDefaults } from './args.ts';
 import type { DetectSettings, SignalName } from './detect-options.ts';
 import type { Progress } from './progress.ts';
 import type { OpenedRun } from './score-model.ts';
+import { detectScores } from './score-files.ts';
 import { SCORE_OPTIONS, type ScoreSettings, solverSettings } from './score-options.ts';
 import { scoreOpened } from './score-run.ts';
 import { solverAt } from './open-solver.ts';
@@ -30,7 +31,8 @@ const NEED_SELF: ReadonlySet<DetectSettings['by']> = new Set(['combined', 'left-
 const probesOf = ({ probes, by }: DetectSettings): number => (probes === 0 && NEED_SELF.has(by) ? PROBES : probes);
 
 /**
- * Influences on the validation pairs, by `ecif score` into `RUN/scores.parquet`, which goes on where an earlier one was.
+ * Influences on the validation pairs, by `ecif score` into `RUN/scores.parquet`, which goes on where an earlier one was;
+ * scores of another question that are there stay, and these go beside them.
  * @returns the influences of a pair by its id
  */
 export async function scoreInfluences(
@@ -44,7 +46,8 @@ export async function scoreInfluences(
   const probes = probesOf(settings);
   const asked = { ...solverSettings(settings), validation, split, format, probes, seed, 'cache-mb': cache };
   const scoring = { ...(withDefaults(asked, SCORE_OPTIONS) as unknown as ScoreSettings), validation };
-  const { out } = await scoreOpened(folder, run, scoring, device, progress);
+  const place = (signature: string): string => detectScores(folder, signature, progress);
+  const { out } = await scoreOpened(folder, run, scoring, device, progress, place);
   const found = new Map<string, Influences>();
   for await (const cells of readTable(out, SCORE_COLUMNS)) {
     const { id, score, positive, negative, t2i, i2t, self } = scoreRow(cells);

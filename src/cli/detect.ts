@@ -13,7 +13,7 @@ import { requireSolverUse } from './score-options.ts';
 const WRONG: Readonly<Record<ExplainedPair['wrong'], (pair: ExplainedPair) => string>> = {
   caption: ({ otherCaption }) => `caption; "${oneLine(otherCaption.caption.slice(0, 40))}" fits its picture`,
   picture: ({ otherPicture }) => `picture; that of "${oneLine(otherPicture.caption.slice(0, 40))}" fits its caption`,
-  both: ({ otherCaption }) => `either; its picture looks like "${oneLine(otherCaption.caption.slice(0, 40))}"`,
+  both: ({ otherCaption }) => `either half; its picture looks like "${oneLine(otherCaption.caption.slice(0, 40))}"`,
   neither: () => 'neither replacement helps',
 };
 

@@ -4,10 +4,12 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, stat
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { EcifError } from '../array/errors.ts';
 import { unwritable } from '../array/messages.ts';
+import { makeUnlessThere, partOf } from '../array/whole-file.node.ts';
 import { isObject } from '../models/clip/formats/fields.ts';
 import type { RemovalRecord } from '../report/records.ts';
 import { UsageError } from './args.ts';
 import { readText, writeText } from './files.ts';
+import { takeLock } from './lock.ts';
 
 /** Contents of `current.json` of a run. */
 export interface Edits {
@@ -60,13 +62,39 @@ export function editInForce(run: string): string | null {
   );
 }
 
-/** Puts an edit in force, unless it is. */
-export function putInForce(run: string, folder: string): void {
-  const { applied, undone } = readEdits(run);
-  const name = editName(run, folder);
-  if (applied.at(-1) === name) return;
-  writeEdits(run, { applied: [...applied, name], undone: undone.filter((other) => other !== name) });
+/** Milliseconds that a change of `current.json` by another process may take. */
+const PATIENCE = 2000;
+
+/** Does something to the edits of a run that no other process changes meanwhile. */
+function alone<T>(run: string, change: () => T): T {
+  const path = `${currentPath(run)}.lock`;
+  const busy = (holder: string): Error =>
+    new UsageError(`${run}: process ${holder} changes its edits; try again, or remove ${path} if that is gone`);
+  const free = takeLock(path, busy, PATIENCE);
+  try {
+    return change();
+  } finally {
+    free();
+  }
 }
+
+/**
+ * Puts an edit in force, unless it is.
+ * @param before folder of the edit that was in force when it was begun, whose pairs it holds; null for none
+ * @throws UsageError where another one came into force meanwhile, whose pairs it does not hold
+ */
+export const putInForce = (run: string, folder: string, before: string | null): void =>
+  alone(run, () => {
+    const { applied, undone } = readEdits(run);
+    const name = editName(run, folder);
+    const last = applied.at(-1);
+    if (last === name) return;
+    if (last !== (before === null ? undefined : editName(run, before))) {
+      const now = last === undefined ? 'the edit before it was taken back' : `${last} came into force`;
+      throw new UsageError(`${run}: ${now} while ${name} was made, which is not in force; run the command again`);
+    }
+    writeEdits(run, { applied: [...applied, name], undone: undone.filter((other) => other !== name) });
+  });
 
 /**
  * Takes the edit in force back; its folder stays.
@@ -76,6 +104,10 @@ export function putInForce(run: string, folder: string): void {
  */
 export function undoEdit(run: string, which: string): { readonly undone: string; readonly now: string | null } {
   if (!existsSync(run)) throw new UsageError(`${run}: no such run; check the path`);
+  return alone(run, () => undoLast(run, which));
+}
+
+function undoLast(run: string, which: string): ReturnType<typeof undoEdit> {
   const { applied, undone } = readEdits(run);
   const last = applied.at(-1);
   if (last === undefined) throw new UsageError(`${run}: no edit is in force; nothing is left to undo`);
@@ -113,8 +145,8 @@ export const writeEdit = (folder: string, record: RemovalRecord): void =>
 export interface FolderToBe {
   /** Where to write. */
   readonly part: string;
-  /** Puts it in its place. */
-  finish(): void;
+  /** Puts it in its place; false where another process was faster. */
+  finish(): boolean;
   /** Gives it up, unless it is in its place. */
   abandon(): void;
 }
@@ -126,11 +158,11 @@ export interface FolderToBe {
 export function beginWhole(folder: string): FolderToBe {
   if (existsSync(folder)) throw new UsageError(`${folder}: is there already; give another --out`);
   const parent = dirname(resolve(folder));
-  const part = join(parent, `.${basename(folder)}.part`);
-  const alone = !existsSync(parent);
+  const made = !existsSync(parent);
+  let part: string;
   try {
-    rmSync(part, { recursive: true, force: true });
-    if (alone) mkdirSync(parent);
+    if (made) makeUnlessThere(parent);
+    part = partOf(join(parent, `.${basename(folder)}`), true);
     mkdirSync(part);
   } catch (error) {
     throw unwritable(folder, error);
@@ -140,13 +172,15 @@ export function beginWhole(folder: string): FolderToBe {
     finish: () => {
       try {
         renameSync(part, folder);
+        return true;
       } catch (error) {
+        if (['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) return false;
         throw unwritable(folder, error);
       }
     },
     abandon: () => {
       rmSync(part, { recursive: true, force: true });
-      if (alone && readdirSync(parent).length === 0) rmdirSync(parent);
+      if (made && existsSync(parent) && readdirSync(parent).length === 0) rmdirSync(parent);
     },
   };
 }

@@ -4,6 +4,7 @@ import { existsSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { EcifError } from '../array/errors.ts';
 import { unreadable, unwritable } from '../array/messages.ts';
 import { tryWriting } from '../array/whole-file.node.ts';
+import { UsageError } from './args.ts';
 
 /** Problem and reference files beyond this are not what they seem. */
 const LARGEST = 64 * 2 ** 20;
@@ -42,6 +43,39 @@ export function requireWritable(path: string): void {
   tryWriting(path);
 }
 
+/** A file that a command writes. */
+export interface OutputKind {
+  /** What it is, such as `page of ecif report`. */
+  readonly what: string;
+  /** How its name ends. */
+  readonly ending: string;
+  /** Whether a text is one. */
+  is(text: string): boolean;
+}
+
+/** The page of a command. */
+export const pageOf = (command: string): OutputKind => ({
+  ...{ what: `page of ecif ${command}`, ending: '.html' },
+  is: (text) => text.includes(`<p class="eyebrow">ecif ${command}</p>`),
+});
+
+/**
+ * Makes sure that a file can be written, and that nothing else is lost by it, before work is spent on it.
+ * @throws UsageError for another ending, or where there is something that the command did not write
+ */
+export function requireOutput(path: string, { what, ending, is }: OutputKind): void {
+  requireWritable(path);
+  if (!path.toLowerCase().endsWith(ending)) {
+    throw new UsageError(`${path}: a ${what} is written there; give a name that ends with ${ending}`);
+  }
+  const found = existsSync(path) ? readText(path) : '';
+  if (found !== '' && !is(found)) throw notOwn(path, what);
+}
+
+/** Says that a file that is there is not to be written over. */
+export const notOwn = (path: string, what: string): UsageError =>
+  new UsageError(`${path}: is there and no ${what}; give another name, or remove it first`);
+
 /** What `write` does to a file, or an error that names it. */
 export function writing(path: string, write: () => void): void {
   try {
@@ -51,5 +85,9 @@ export function writing(path: string, write: () => void): void {
   }
 }
 
-/** Writes a file whole or not at all. */
-export { writeWholeSync as writeText } from '../array/whole-file.node.ts';
+export {
+  /** Writes a file whole or not at all. */
+  writeWholeSync as writeText,
+  /** Writes files all or none, each whole. */
+  writeTogetherSync as writeTexts,
+} from '../array/whole-file.node.ts';

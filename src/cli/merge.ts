@@ -3,8 +3,8 @@
 import { oneLine } from '../array/messages.ts';
 import { mergeShards } from '../data/score-merge.node.ts';
 import { defineCommand } from './command.ts';
-import { requireWritable } from './files.ts';
 import { bytes } from './format.ts';
+import { requireScoresOutput } from './score-files.ts';
 import { writeMergedRecord } from './score-record.ts';
 
 export const merge = defineCommand({
@@ -19,7 +19,7 @@ export const merge = defineCommand({
     most: Infinity,
   },
   run: async (_, { operands: [out, ...shards] }) => {
-    requireWritable(out);
+    await requireScoresOutput(out);
     const { rows, bytes: size, sha256, abouts } = await mergeShards(out, shards);
     await writeMergedRecord(out, { rows, bytes: size, sha256 }, abouts);
     const files = `${shards.length} shard${shards.length === 1 ? '' : 's'}`;

@@ -9,10 +9,11 @@ import type { Column, Row } from '../data/score-table.ts';
 import { tableColumns } from '../data/table-columns.node.ts';
 import { UsageError } from './args.ts';
 import { rowsOfIds } from './pair-ids.ts';
+import { SCORES_FILE } from './score-files.ts';
 import { nearest } from './suggest.ts';
 
 /** Files of scores in a run, the first that is there. */
-const SCORE_FILES = ['scores.parquet', 'detect.csv'];
+const SCORE_FILES = [SCORES_FILE, 'detect.csv'];
 
 /** Targets that are named at most. */
 const NAMED = 5;

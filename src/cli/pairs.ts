@@ -30,9 +30,34 @@ export interface ReadyPairs extends ClipInputs {
   picture(row: number): Promise<RgbImage>;
   /** A hash of all that the model sees: the ids of every caption and every picture at its size. */
   contents(): Promise<string>;
+  /** A hash of the bytes of all pictures as they are stored. */
+  pictures(): Promise<string>;
 }
 
 const AT_ONCE = 8;
+
+/** Stored pictures that are hashed when they are read, and the hash of all. */
+function hashed(stored: readonly StoredPicture[]): { pictures: StoredPicture[]; all(): Promise<string> } {
+  const digests: Buffer[] = [];
+  const pictures = stored.map((picture, row) => ({
+    name: picture.name,
+    read: async () => {
+      const found = await picture.read();
+      const [size, bytes] = found instanceof Uint8Array ? ['', found] : [`${found.width}×${found.height}`, found.data];
+      digests[row] ??= createHash('sha256').update(size).update(bytes).digest();
+      return found;
+    },
+  }));
+  const all = async (): Promise<string> => {
+    const hash = createHash('sha256');
+    for (const [row, { read }] of pictures.entries()) {
+      if (!(row in digests)) await read();
+      hash.update(digests[row]);
+    }
+    return hash.digest('hex');
+  };
+  return { pictures, all };
+}
 
 /**
  * Tokenizes all captions and, where they fit, decodes all pictures; a picture that cannot be decoded is named at once.
@@ -44,8 +69,9 @@ export async function readyPairs(inputs: ClipInputs, dataset: Dataset, memory: n
     throw new EcifError(`clip: num_channels ${config.vision.channels}; pictures are read with 3, give a model of 3`);
   }
   const decode = await openDecoder();
-  const stored: StoredPicture[] = [];
-  for (const row of dataset.rows) stored.push(await dataset.picture(row));
+  const found: StoredPicture[] = [];
+  for (const row of dataset.rows) found.push(await dataset.picture(row));
+  const { pictures: stored, all: pictures } = hashed(found);
   const digests: Buffer[] = [];
   const read = async (row: number): Promise<RgbImage> => {
     const image = resizeAndCrop(await decode(stored[row]), preprocess);
@@ -69,7 +95,8 @@ export async function readyPairs(inputs: ClipInputs, dataset: Dataset, memory: n
     }
     return hash.digest('hex');
   };
-  return { ...inputs, dataset, tokens, longest, picture: (row) => Promise.resolve(held[row] ?? read(row)), contents };
+  const picture = (row: number): Promise<RgbImage> => Promise.resolve(held[row] ?? read(row));
+  return { ...inputs, dataset, tokens, longest, picture, contents, pictures };
 }
 
 /**

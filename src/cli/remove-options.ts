@@ -37,6 +37,7 @@ export const REMOVE_OPTIONS = {
   verify: { kind: 'flag', help: 'train again without the pairs, by the recipe of the run, and compare' },
   out: { kind: 'text', label: 'DIR', help: 'folder of the edit; RUN/removals/NAME unless given' },
   'dry-run': { kind: 'flag', help: 'write the edit, and do not put it in force' },
+  force: { kind: 'flag', help: 'put the edit in force although it is farther from a minimum than the trained model' },
   undo: { kind: 'text', label: 'NAME', help: 'take the edit in force back, by its name or folder, or last' },
   ...SOLVER_OPTIONS,
   ...COMMON_OPTIONS,

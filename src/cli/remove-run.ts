@@ -1,6 +1,6 @@
 // One removal: from a trained run and the pairs to take out of it to the folder of an edited model.
 
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { NumericsError } from '../array/errors.ts';
 import { distance } from '../array/vector.ts';
 import { Flat } from '../autodiff/flat.ts';
@@ -57,15 +57,17 @@ export function leftNotes(command: string, { dataset, loss }: OpenedRun, rows: r
   ];
 }
 
-/** Rows to take out: those that are named, and those of the edit in force. */
+/**
+ * Rows to take out: those that are named, and those of the edit in force.
+ * @param before the edit in force, null for none
+ */
 async function rowsToRemove(
-  folder: string,
+  { folder, before }: { folder: string; before: string | null },
   settings: RemoveSettings,
   { dataset }: OpenedRun,
   progress: Progress,
 ): Promise<number[]> {
   const named = await selectRows(folder, settings, dataset);
-  const before = editInForce(folder);
   if (before === null) return named;
   const earlier = rowsOfIds(readEdit(before)?.removed.map(({ id }) => id) ?? [], dataset);
   progress.line(`together with ${plural(earlier.length, 'pair', 'pairs')} of the edit in force, ${before}`);
@@ -138,7 +140,19 @@ async function makeEdit(asked: Asked, notes: readonly string[], began: number) {
   return { theta, record: { ...record, seconds: (performance.now() - began) / 1000 } };
 }
 
-/** Writes an edit, whole or not at all. */
+/**
+ * The edit in a folder, null for none.
+ * @throws UsageError for another one than is asked for
+ */
+function sameEdit(dir: string, signature: string, progress: Progress): RemovalRecord | null {
+  const found = readEdit(dir);
+  if (found === null) return null;
+  if (found.signature !== signature) throw new UsageError(`${dir}: holds another edit; give another --out`);
+  progress.line(`${dir}: the edit is there already`);
+  return found;
+}
+
+/** Writes an edit, whole or not at all; one that another process wrote meanwhile is taken. */
 async function writeWhole(asked: Asked, dir: string, notes: readonly string[], began: number): Promise<RemovalRecord> {
   const { run } = asked;
   const place = beginWhole(dir);
@@ -157,8 +171,10 @@ async function writeWhole(asked: Asked, dir: string, notes: readonly string[], b
     writeText(join(place.part, WITHOUT_FILE), `${JSON.stringify(ids, null, 2)}\n`);
     writeEdit(place.part, record);
     disposeTree(theta);
-    place.finish();
-    return record;
+    if (place.finish()) return record;
+    const there = sameEdit(dir, asked.signature, asked.progress);
+    if (there === null) throw new UsageError(`${dir}: is there already; give another --out`);
+    return there;
   } finally {
     place.abandon();
   }
@@ -168,7 +184,13 @@ async function writeWhole(asked: Asked, dir: string, notes: readonly string[], b
 export interface WrittenEdit {
   readonly dir: string;
   readonly record: RemovalRecord;
+  /** Whether it is in force now. */
+  readonly inForce: boolean;
 }
+
+/** Whether an edit is to be put in force: as asked for, and unless it is worse than none. */
+const mayBeInForce = ({ gradient }: RemovalRecord, { 'dry-run': dry, force }: RemoveSettings): boolean =>
+  !dry && (force || gradient.after <= gradient.before);
 
 /**
  * Removes pairs from a trained run, without touching its own files but for `current.json`; an edit that is there already
@@ -183,30 +205,31 @@ export async function runRemoval(
 ): Promise<WrittenEdit> {
   const began = performance.now();
   requireSelection(settings);
+  if (settings.force && settings['dry-run']) {
+    throw new UsageError('--force: nothing is put in force with --dry-run; leave one of them out');
+  }
   const run = await openTrained(folder, device, { ...settings, partitions: 0 }, progress);
   try {
-    const rows = await rowsToRemove(folder, settings, run, progress);
+    const before = editInForce(folder);
+    const rows = await rowsToRemove({ folder, before }, settings, run, progress);
     const notes = leftNotes('remove', run, rows);
     const evaluation = settings.validation === undefined ? null : await run.evaluation(settings.validation, settings);
     const { rung, steps } = settings;
     const question = { ...solverSettings(settings), rows, rung, steps };
     const signature = await signatureOf(folder, run, evaluation, question, device);
     const dir = settings.out ?? join(folder, 'removals', `${rung}-${signature.slice(0, 8)}`);
-    const found = readEdit(dir);
-    if (found !== null && found.signature !== signature) {
-      throw new UsageError(`${dir}: holds another edit; give another --out`);
-    }
-    if (found !== null) progress.line(`${dir}: the edit is there already`);
     const asked = { folder, settings, run, evaluation, rows, signature, device, progress };
-    let record = found ?? (await writeWhole(asked, dir, notes, began));
-    if (!settings['dry-run']) putInForce(folder, dir);
+    let record = sameEdit(dir, signature, progress) ?? (await writeWhole(asked, dir, notes, began));
+    if (mayBeInForce(record, settings)) putInForce(folder, dir, before);
+    const now = editInForce(folder);
+    const inForce = now !== null && resolve(now) === resolve(dir);
     if (settings.verify && record.retrained === null) {
       const { editSeconds } = record;
       const retrained = await verifyEdit({ folder, dir, rows, editSeconds }, run, evaluation, device, progress);
       record = { ...record, retrained };
       writeEdit(dir, record);
     }
-    return { dir, record };
+    return { dir, record, inForce };
   } finally {
     disposeTree(run.theta);
     run.close();

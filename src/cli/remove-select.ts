@@ -1,6 +1,6 @@
 // Which pairs are to be removed: by id, by a list in a file, or by a query on a file of scores.
 
-import type { Dataset } from '../data/dataset.ts';
+import { type Dataset, shown } from '../data/dataset.ts';
 import { parseQuery } from '../data/query.ts';
 import { UsageError } from './args.ts';
 import { readIds, rowsOfIds, splitIds } from './pair-ids.ts';
@@ -12,13 +12,15 @@ export type Selection = Pick<RemoveSettings, 'ids' | 'ids-file' | 'where' | 'sco
 
 /**
  * Ids that a query chooses.
- * @throws EcifError for a query that cannot be read, or a column that the file does not have
+ * @throws EcifError for a query that cannot be read, a column that the file does not have, or no row that matches
  */
 async function chosenIds(path: string, text: string, target: string | undefined): Promise<string[]> {
   const query = parseQuery(text);
   const asked = query.columns.map((column) => ({ ...column, option: '--where' }));
   const { ids, rows } = await pairTable(path, asked, target);
-  return query.choose(rows).map((i) => ids[i]);
+  const chosen = query.choose(rows).map((i) => ids[i]);
+  if (chosen.length > 0) return chosen;
+  throw new UsageError(`--where: ${shown(text)} matches 0 of ${rows.length} rows of ${path}; choose otherwise`);
 }
 
 /**

@@ -2,6 +2,7 @@
 
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { EcifError } from '../array/errors.ts';
 import { distance } from '../array/vector.ts';
 import { Flat } from '../autodiff/flat.ts';
 import { disposeTree } from '../autodiff/tensor.ts';
@@ -67,16 +68,25 @@ export function trainedBefore(which: LeftOut, device: Device): string | null {
   const own = join(dir, RETRAINED);
   if (existsSync(runFile(own, 'run'))) return readRun(own).status === 'done' ? own : null;
   const [ids, recipe] = [idsIn(dir), recipeOf(recipeFor(which))];
+  const isSame = (other: string): boolean => {
+    const run = join(other, RETRAINED);
+    if (other === resolve(dir) || !existsSync(runFile(run, 'run')) || idsIn(other) !== ids) return false;
+    const record = readRun(run);
+    const same = record.status === 'done' && record.device === device.name;
+    return same && recipeOf(settingsIn(run, record)) === recipe;
+  };
   const places = [dirname(resolve(dir)), ...LEFT_OUT_IN.map((name) => resolve(folder, name))];
   const found = [...new Set(places)]
     .filter((place) => existsSync(place))
     .flatMap((place) => readdirSync(place).map((name) => join(place, name)))
     .find((other) => {
-      const run = join(other, RETRAINED);
-      if (other === resolve(dir) || !existsSync(runFile(run, 'run')) || idsIn(other) !== ids) return false;
-      const record = readRun(run);
-      const same = record.status === 'done' && record.device === device.name;
-      return same && recipeOf(settingsIn(run, record)) === recipe;
+      try {
+        return isSame(other);
+      } catch (error) {
+        // What cannot be read is no such run.
+        if (error instanceof EcifError) return false;
+        throw error;
+      }
     });
   return found === undefined ? null : join(found, RETRAINED);
 }

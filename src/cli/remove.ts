@@ -36,11 +36,18 @@ function measuresText({ measures, retrained }: RemovalRecord): string[] {
   return [table(again === null ? rows : [...rows, measureRow('trained again', again)])];
 }
 
-function describe(run: string, { dir, record }: WrittenEdit, inForce: boolean): string {
+/** Whether an edit is in force, and what to do about it. */
+function forceText(run: string, { dir, inForce }: WrittenEdit, dry: boolean): string {
+  if (inForce) return `yes; ecif remove ${oneLine(run)} --undo ${oneLine(editName(run, dir))} takes it back`;
+  if (dry) return 'no, as asked for';
+  return 'NO, the gradient grew, so that it is worse than no edit; take a higher --rung, train --to-stationarity, or --force it';
+}
+
+function describe(run: string, edit: WrittenEdit, dry: boolean): string {
+  const { dir, record } = edit;
   const { removed, rung, curvature, gradient, moved, editSeconds, notes, retrained } = record;
   const ids = removed.slice(0, PRINTED).map(({ id }) => oneLine(id));
   const more = removed.length > PRINTED ? `, … ${removed.length - PRINTED} more` : '';
-  const name = oneLine(editName(run, dir));
   const power = (x: number): string => x.toExponential(2);
   const again =
     retrained === null
@@ -61,7 +68,7 @@ function describe(run: string, { dir, record }: WrittenEdit, inForce: boolean): 
     ['gradient', `${power(gradient.before)} → ${power(gradient.after)} of the loss without them, 0 at its minimum`],
     ...notes.map((note) => ['note', oneLine(note)] as const),
     ...again,
-    ['in force', inForce ? `yes; ecif remove ${oneLine(run)} --undo ${name} takes it back` : 'no, as asked for'],
+    ['in force', forceText(run, edit, dry)],
   ]);
   return [facts, ...measuresText(record)].join('\n\n');
 }
@@ -88,8 +95,8 @@ export const remove = defineCommand({
     requireSolverUse(values, given);
     return onDevice(context, async (device) => {
       const edit = await runRemoval(folder, values, device, progress);
-      const text = describe(folder, edit, !values['dry-run']);
-      return { json: { dir: edit.dir, ...edit.record }, text, ok: true };
+      const { dir, inForce, record } = edit;
+      return { json: { dir, inForce, ...record }, text: describe(folder, edit, values['dry-run']), ok: true };
     });
   },
 });

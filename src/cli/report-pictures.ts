@@ -6,11 +6,11 @@ import type { Findings, Options } from '../report/findings.ts';
 import type { PictureOf } from '../report/pieces.ts';
 import type { ThumbnailOf } from '../report/workflow-report.ts';
 import { oneLine } from '../array/messages.ts';
-import type { OptionValue } from './args.ts';
 import { type PairSettings, openPairs, otherPairs } from './data-run.ts';
 import type { Progress } from './progress.ts';
-import { datasetHash } from './run-folder.ts';
-import { settingsOfRun } from './train-options.ts';
+import { datasetHash, readRun } from './run-folder.ts';
+import { placeNow, settingsIn } from './run-paths.ts';
+import type { TrainSettings } from './train-options.ts';
 
 /** Pixels of the longer side. */
 const SIDE = 96;
@@ -42,26 +42,38 @@ async function makerOf(dataset: Dataset): Promise<Maker> {
  * @returns with how many there were, and how many could not be made
  */
 export async function openThumbnails(
+  folder: string,
   { run, trace }: Findings,
   progress: Progress,
 ): Promise<{ thumbnail: ThumbnailOf; counts: { shown: number; unreadable: number } }> {
   const counts = { shown: 0, unreadable: 0 };
-  const settings = settingsOfRun(run.options as Readonly<Record<string, OptionValue>>);
-  const opened = async (asked: PairSettings | null, dropped: readonly string[], sha256?: string): Promise<Maker> => {
-    if (asked === null) return NONE;
+  const opened = async (
+    of: string,
+    asked: () => PairSettings,
+    dropped: readonly string[],
+    sha256?: string,
+  ): Promise<Maker> => {
     try {
-      const { dataset } = await openPairs(asked, progress, dropped);
+      const { dataset } = await openPairs(asked(), progress, dropped);
       if (sha256 === undefined || sha256 === datasetHash(dataset)) return await makerOf(dataset);
-      progress.line(`${oneLine(asked.data)}: other pairs than the run was trained on; no pictures of them are shown`);
+      progress.line(
+        `${oneLine(dataset.source)}: other pairs than the run was trained on; no pictures of them are shown`,
+      );
     } catch (error) {
-      progress.line(`no pictures of ${oneLine(asked.data)}: ${oneLine((error as Error).message)}`);
+      progress.line(`no pictures of ${of}: ${oneLine((error as Error).message)}`);
     }
     return NONE;
   };
+  const settings = (): TrainSettings => settingsIn(folder, readRun(folder));
   const { queries, split = 'auto', format = 'auto' } = (trace?.options ?? {}) as Partial<PairSettings> & Options;
+  const asked = (path: string): PairSettings => {
+    const { cwd = null, places = null } = trace ?? {};
+    const noted = { ...(cwd === null ? {} : { cwd }), ...(places === null ? {} : { places }) };
+    return otherPairs(settings(), placeNow(folder, path, 'queries', noted), { split, format });
+  };
   const makers: Record<PictureOf, Maker> = {
-    training: await opened(settings, run.dataset.dropped ?? [], run.dataset.sha256),
-    query: await opened(typeof queries === 'string' ? otherPairs(settings, queries, { split, format }) : null, []),
+    training: await opened('the pairs', settings, run.dataset.dropped ?? [], run.dataset.sha256),
+    query: typeof queries === 'string' ? await opened('the queries', () => asked(queries), []) : NONE,
   };
   const thumbnail: ThumbnailOf = async (id, of) => {
     const made = await makers[of](id).catch(() => null);

@@ -131,6 +131,7 @@ const tracedQuery = objectOf<TracedQuery>({
 /** `trace.json` */
 export const traceRecord: Check<TraceRecord> = objectOf<TraceRecord>({
   ...{ ...MADE, queries: listOf(tracedQuery), asked: count, mistaken: count },
+  ...{ cwd: orNull(text), places: orNull(objectOf({ queries: text })) },
 });
 
 const modelMeasures = objectOf<ModelMeasures>({ loss: number, r1: number, r5: number, accuracy: orNull(number) });

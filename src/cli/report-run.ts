@@ -4,12 +4,13 @@ import { existsSync, readdirSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { EcifError } from '../array/errors.ts';
 import { oneLine, unreadable } from '../array/messages.ts';
-import type { Findings, LoggedStep, NamedRemoval, Options } from '../report/findings.ts';
+import type { Findings, LoggedStep, NamedRemoval, Options, RemovalState } from '../report/findings.ts';
 import { bad } from '../models/clip/formats/fields.ts';
 import type { OptionSpecs } from './args.ts';
 import { UsageError } from './args.ts';
 import { CURVES_OPTIONS } from './curves-options.ts';
 import { DETECT_OPTIONS } from './detect-options.ts';
+import { editName, type Edits, readEdits } from './edits.ts';
 import { readText } from './files.ts';
 import { REMOVE_OPTIONS } from './remove-options.ts';
 import type { Check } from './report-fields.ts';
@@ -52,8 +53,18 @@ function logOf(path: string): LoggedStep[] | null {
   });
 }
 
-/** The removals in the folder of that name. */
-function removalsOf(folder: string): NamedRemoval[] {
+/** What became of a removal. */
+function stateOf({ applied, undone }: Edits, name: string, { options }: NamedRemoval['record']): RemovalState {
+  if (applied.at(-1) === name) return 'in force';
+  if (applied.includes(name)) return 'held by a later edit';
+  if (undone.includes(name)) return 'undone';
+  return options['dry-run'] === true ? 'dry run' : 'not in force';
+}
+
+/** The removals of a run. */
+function removalsOf(run: string): NamedRemoval[] {
+  const folder = join(run, 'removals');
+  const edits = readEdits(run);
   if (!existsSync(folder)) return [];
   let names: string[];
   try {
@@ -64,7 +75,8 @@ function removalsOf(folder: string): NamedRemoval[] {
   return names
     .flatMap((name) => {
       const found = readRecord(join(folder, name, 'removal.json'), removalRecord);
-      return found === null ? [] : [{ name, record: found }];
+      const state = found === null ? null : stateOf(edits, editName(run, join(folder, name)), found);
+      return found === null || state === null ? [] : [{ name, record: found, state }];
     })
     .slice(0, MOST_REMOVALS);
 }
@@ -107,7 +119,7 @@ export function readFindings(folder: string): Findings {
   const scores = readRecord(join(folder, 'scores.parquet.json'), scored);
   const detect = readRecord(join(folder, 'detect.json'), detectRecord);
   const trace = readRecord(join(folder, 'trace.json'), traceRecord);
-  const removals = removalsOf(join(folder, 'removals'));
+  const removals = removalsOf(folder);
   const curved = readRecord(curvesRecordPath(folder), madeBy);
   const made = [detect, trace, ...removals.map((one) => one.record), curved].filter((one) => one !== null);
   return {

@@ -5,7 +5,7 @@ import { oneLine } from '../array/messages.ts';
 import { workflowReport } from '../report/workflow-report.ts';
 import { missingOf } from '../report/workflow-summary.ts';
 import { defineCommand } from './command.ts';
-import { requireWritable, writeText } from './files.ts';
+import { pageOf, requireOutput, writeText } from './files.ts';
 import { bytes, columns } from './format.ts';
 import type { Progress } from './progress.ts';
 import { openThumbnails } from './report-pictures.ts';
@@ -23,8 +23,8 @@ interface WrittenReport {
 export async function writeReport(folder: string, out: string | undefined, progress: Progress): Promise<WrittenReport> {
   const findings = readFindings(folder);
   const path = out ?? join(folder, 'report.html');
-  requireWritable(path);
-  const { thumbnail, counts } = await openThumbnails(findings, progress);
+  requireOutput(path, pageOf('report'));
+  const { thumbnail, counts } = await openThumbnails(folder, findings, progress);
   const html = await workflowReport(findings, thumbnail);
   writeText(path, html);
   return { out: path, bytes: Buffer.byteLength(html), pictures: counts, missing: missingOf(findings) };
@@ -34,7 +34,7 @@ export const report = defineCommand({
   name: 'report',
   summary: 'suspects, traces, removals and figures of a run as one page that opens offline',
   example: 'ecif report run',
-  options: { out: { kind: 'text', label: 'FILE', help: 'page to write; RUN/report.html unless given' } },
+  options: { out: { kind: 'text', label: 'FILE', help: 'page to write, .html; RUN/report.html unless given' } },
   operands: { label: 'RUN', help: 'folder of ecif train, with what the other commands added', least: 1, most: 1 },
   run: async ({ out }, { operands: [folder], progress }) => {
     const json = await writeReport(folder, out, progress);

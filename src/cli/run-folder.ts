@@ -9,6 +9,7 @@ import { isObject } from '../models/clip/formats/fields.ts';
 import type { StepRecord } from '../models/clip/train.ts';
 import { type OptionValue, UsageError } from './args.ts';
 import { readBytes, readText, writeText, writing } from './files.ts';
+import { FolderLock } from './lock.ts';
 
 /** Files of a run. */
 export const RUN_FILES = {
@@ -27,6 +28,8 @@ export interface RunRecord {
   readonly dataset: {
     readonly pairs: number;
     readonly sha256: string;
+    /** A hash of the bytes of all pictures; not in records of older versions. */
+    readonly pictures?: string;
     /** Ids of pairs left out because their pictures are bad. */
     readonly dropped?: readonly string[];
   };
@@ -41,6 +44,16 @@ export const datasetHash = ({ rows }: Dataset): string =>
   createHash('sha256')
     .update(JSON.stringify(rows.map(({ id, image, caption }) => [id, image, caption])))
     .digest('hex');
+
+/**
+ * Refuses pictures that are not those of a run.
+ * @param recorded the hash in its record; a run without one takes any
+ * @throws EcifError
+ */
+export function requirePictures(source: string, recorded: string | undefined, now: string | undefined): void {
+  if (recorded === undefined || recorded === now) return;
+  throw new EcifError(`${source}: other pictures than the run was trained on, under the same names; restore them`);
+}
 
 /** The path of a file of a run. */
 export const runFile = (folder: string, file: keyof typeof RUN_FILES): string => join(folder, RUN_FILES[file]);
@@ -61,6 +74,12 @@ export function requireFresh(folder: string): void {
     throw new UsageError(`${folder}: is a file, no folder; give another --out`);
   }
 }
+
+/** The lock of a run folder, which one training at a time holds. */
+export const lockOfRun = (folder: string): FolderLock =>
+  new FolderLock(folder, 'train.lock', (path, holder) => {
+    return new UsageError(`${folder}: process ${holder} trains in it; wait for that, or remove ${path} if it is gone`);
+  });
 
 /**
  * The record of a run.
@@ -88,6 +107,12 @@ export function writeRun(folder: string, record: RunRecord): void {
 export function logStep(folder: string, record: StepRecord & { readonly epoch: number }): void {
   const path = runFile(folder, 'log');
   writing(path, () => appendFileSync(path, `${JSON.stringify(record)}\n`));
+}
+
+/** The mean loss of a pair in the first step, null where the log does not tell. */
+export function firstLoss(folder: string): number | null {
+  const [line] = readBytes(runFile(folder, 'log')).toString('utf8').split('\n', 1);
+  return line === '' ? null : (JSON.parse(line) as StepRecord).loss;
 }
 
 /** Cuts the log back to the steps of a checkpoint. */

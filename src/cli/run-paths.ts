@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { EcifError } from '../array/errors.ts';
-import type { RunRecord } from './run-folder.ts';
+import { runFile, type RunRecord } from './run-folder.ts';
 import { settingsOfRun, type TrainSettings } from './train-options.ts';
 
 /** Options of a run that are paths. */
@@ -17,20 +17,26 @@ export interface RunPlaces {
   readonly places: Readonly<Record<string, string>>;
 }
 
-/** Notes where the paths of a new run are. */
-export function placesOf(folder: string, settings: TrainSettings): RunPlaces {
-  const given = PATHS.flatMap((name) => {
-    const path = settings[name];
-    return path === undefined ? [] : [[name, relative(resolve(folder), resolve(path))]];
-  });
+/** Notes where paths are that were given to a command on a run. */
+export function placesOf(folder: string, paths: Readonly<Record<string, string | undefined>>): RunPlaces {
+  const given = Object.entries(paths).flatMap(([name, path]) =>
+    path === undefined ? [] : [[name, relative(resolve(folder), resolve(path))]],
+  );
   return { cwd: process.cwd(), places: Object.fromEntries(given) as Record<string, string> };
 }
+
+/** Notes where the paths of a new run are. */
+export const placesOfRun = (folder: string, settings: TrainSettings): RunPlaces =>
+  placesOf(folder, Object.fromEntries(PATHS.map((name) => [name, settings[name]])));
 
 /** Whether something is there; of a list of files in braces, their folder. */
 const isThere = (path: string): boolean => existsSync(path.includes('{') ? dirname(path.split('{')[0] + 'x') : path);
 
-/** Where a path is now: as typed where that is the place, else beside the run, where it was, or from here. */
-function found(folder: string, path: string, name: string, { cwd, places }: Partial<RunPlaces>): string {
+/**
+ * Where a path is now: as typed where that is the place, else beside the run, where it was, or from here.
+ * @throws EcifError where it is nowhere
+ */
+export function placeNow(folder: string, path: string, name: string, { cwd, places }: Partial<RunPlaces>): string {
   const beside = places?.[name];
   const candidates = [
     ...(isAbsolute(path) ? [path] : []),
@@ -52,10 +58,10 @@ function found(folder: string, path: string, name: string, { cwd, places }: Part
  * @throws EcifError for a path that is nowhere
  */
 export function settingsIn(folder: string, record: RunRecord): TrainSettings {
-  const settings = settingsOfRun(record.options);
+  const settings = settingsOfRun(record.options, runFile(folder, 'run'));
   const now = PATHS.flatMap((name) => {
     const path = settings[name];
-    return path === undefined ? [] : [[name, found(folder, path, name, record as Partial<RunPlaces>)]];
+    return path === undefined ? [] : [[name, placeNow(folder, path, name, record as Partial<RunPlaces>)]];
   });
   return { ...settings, ...(Object.fromEntries(now) as Partial<TrainSettings>) };
 }

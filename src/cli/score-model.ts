@@ -17,7 +17,7 @@ import { type AskedPairs, openPairs, otherPairs } from './data-run.ts';
 import { readBytes } from './files.ts';
 import { type ReadyPairs, readyPairs } from './pairs.ts';
 import type { Progress } from './progress.ts';
-import { datasetHash, readRun, runFile } from './run-folder.ts';
+import { datasetHash, readRun, requirePictures, runFile } from './run-folder.ts';
 import { settingsIn } from './run-paths.ts';
 import type { FinalNorms } from './train-end.ts';
 import { openRunModel, type RunModel } from './train-model.ts';
@@ -38,7 +38,7 @@ export interface OpenedRun {
   readonly theta: Adapter;
   /** Steps of the optimizer that led to θ̂. */
   readonly steps: number;
-  /** Whether it was trained on to a small gradient. */
+  /** Whether it was trained on until the gradient was as small as was asked for. */
   readonly stationary: boolean;
   /** What training minimised, over the partitions that it met. */
   readonly loss: StreamedLoss<Adapter, unknown>;
@@ -109,13 +109,15 @@ export async function openTrained(
   const { state, centre } = await loadCheckpoint(runFile(folder, 'theta'), start, device);
   disposeTree(start);
   const closers: (() => void)[] = [];
-  const taskOf = async (pairs: Dataset, name: string) => {
-    const ready = await readyPairs(model, pairs, cache * 2 ** 20);
-    const task = await model.task(ready, `${folder}/${name}-${process.pid}.tmp`, progress);
+  const ready = (pairs: Dataset): Promise<ReadyPairs> => readyPairs(model, pairs, cache * 2 ** 20);
+  const taskOf = async (pairs: ReadyPairs, name: string) => {
+    const task = await model.task(pairs, `${folder}/${name}-${process.pid}.tmp`, progress);
     closers.push(() => task.close());
-    return { task, ready };
+    return task;
   };
-  const { task, ready: trained } = await taskOf(dataset, 'frozen-score');
+  const trained = await ready(dataset);
+  requirePictures(dataset.source, record.dataset.pictures, await trained.pictures());
+  const task = await taskOf(trained, 'frozen-score');
   const { sampler, batch: size } = settings;
   const loss: StreamedLoss<Adapter, unknown> = {
     model: task.still,
@@ -128,7 +130,7 @@ export async function openTrained(
   const read: OpenedRun['read'] = (data, part) => openPairs(otherPairs(settings, data, part), progress);
   return {
     ...{ settings, model, dataset, theta: state.theta, steps: state.step, loss },
-    stationary: ((record.norms as Partial<FinalNorms> | undefined)?.stationarity ?? null) !== null,
+    stationary: (record.norms as Partial<FinalNorms> | undefined)?.stationarity?.reached ?? false,
     swept: partitions === 0 ? loss : { ...loss, partitions: drawn(sampler, dataset, size, random) },
     contents: () => trained.contents(),
     read,
@@ -136,11 +138,11 @@ export async function openTrained(
       const { dataset: other, dropped } =
         typeof data === 'string' ? await read(data, part) : { dataset: data, dropped: [] };
       if (other.rows.length < 2) throw new EcifError(`${other.source}: one pair; a contrastive loss needs two or more`);
-      const { task: evaluated, ready } = await taskOf(other, 'frozen-validation');
-      const { still, plain } = evaluated;
+      const pairs = await ready(other);
+      const { still, plain } = await taskOf(pairs, 'frozen-validation');
       const batches = drawn('random', other, size, { many: 1, stream: () => streamOf(settings.seed, 'evaluation') });
       return {
-        ...{ dataset: other, dropped, pairs: ready },
+        ...{ dataset: other, dropped, pairs },
         loss: { model: still, partitions: batches, batch: (rows) => plain(rows), l2: 0 },
       };
     },

@@ -8,7 +8,6 @@ import { disposeTree } from '../autodiff/tensor.ts';
 import type { Dataset } from '../data/dataset.ts';
 import { encodePartitions } from '../data/partitions.ts';
 import { parseShard } from '../data/score-shard.ts';
-import { tableFormat } from '../data/score-table.ts';
 import type { TableSummary } from '../data/score-writer.node.ts';
 import type { Device } from '../device/open.ts';
 import type { SolveRecord, SolverRecord } from '../ecif/curvature/index.ts';
@@ -19,9 +18,10 @@ import { treeSpace } from '../linalg/tree-space.ts';
 import type { Adapter } from '../models/clip/lora.ts';
 import { objectiveOf } from '../models/streamed.ts';
 import { UsageError } from './args.ts';
-import { requireWritable, writeText } from './files.ts';
+import { writeText } from './files.ts';
 import type { Progress } from './progress.ts';
 import { endsOf, type TargetEnds } from './score-ends.ts';
+import { requireScoresOutput, SCORES_FILE } from './score-files.ts';
 import { type OpenedRun, openTrained } from './score-model.ts';
 import { EXACT_UP_TO, type ScoreSettings, solverSettings } from './score-options.ts';
 import { solveAll, type Solutions } from './score-solve.ts';
@@ -34,6 +34,8 @@ export interface ScoreFacts {
   readonly options: Readonly<Record<string, unknown>>;
   readonly device: string;
   readonly version: string;
+  /** Tells one question to the run from another. */
+  readonly signature: string;
   readonly pairs: number;
   readonly parameters: number;
   /** Partitions that scores are averaged over. */
@@ -51,7 +53,7 @@ export interface ScoreFacts {
   readonly warning: string | null;
   /** ‖∇L(θ̂)‖ of the training objective; influence takes it for 0. */
   readonly gradientNorm: number;
-  /** Whether the run was trained on to a small gradient. */
+  /** Whether the run was trained on until the gradient was as small as was asked for. */
   readonly stationary: boolean;
   readonly seconds: { readonly solve: number; readonly sweep: number };
   /** Ids of validation pairs left out because their pictures are bad. */
@@ -108,14 +110,11 @@ async function planOf(
 }
 
 /** Refuses what cannot be done before anything is read. */
-function requirePossible({ validation, probes, out, shard }: ScoreSettings): string {
+async function requirePossible({ validation, probes, out, shard }: ScoreSettings): Promise<string> {
   if (validation === undefined) throw new UsageError('score: no evaluation pairs; give --validation DATA');
   if (probes !== 'exact') requireProbes(probes);
   if (shard !== undefined) parseShard(shard);
-  if (out !== undefined) {
-    tableFormat(out);
-    requireWritable(out);
-  }
+  if (out !== undefined) await requireScoresOutput(out);
   return validation;
 }
 
@@ -147,7 +146,7 @@ export async function runScoring(
   device: Device,
   progress: Progress,
 ): Promise<ScoreRecord> {
-  const validation = requirePossible(settings);
+  const validation = await requirePossible(settings);
   const run = await openTrained(folder, device, settings, progress);
   try {
     return await scoreOpened(folder, run, { ...settings, validation }, device, progress);
@@ -157,16 +156,19 @@ export async function runScoring(
   }
 }
 
-/** Scores every pair of a run that is open, which stays so. */
+/**
+ * Scores every pair of a run that is open, which stays so.
+ * @param place the file to write, by the signature of the question
+ */
 export async function scoreOpened(
   folder: string,
   run: OpenedRun,
   settings: ScoreSettings & { readonly validation: string },
   device: Device,
   progress: Progress,
+  place: (signature: string) => string = () => settings.out ?? join(folder, SCORES_FILE),
 ): Promise<ScoreRecord> {
   const { shard, form } = settings;
-  const out = settings.out ?? join(folder, 'scores.parquet');
   const probes = probesOf(run.theta, settings);
   const evaluation = await run.evaluation(settings.validation, settings);
   const { gradient } = await objectiveOf(run.loss)(run.theta);
@@ -174,14 +176,16 @@ export async function scoreOpened(
   const gradients = targets.map((target) => target.gradient);
   const right = [...gradients, ...(probes?.probes ?? [])];
   const signatures = await signaturesOf(folder, run, evaluation, settings, device);
-  const place = { settings, folder: join(folder, 'solutions'), signature: signatures.solves };
-  const solutions = await solveAll(run.loss, run.theta, right, place, progress);
+  const out = place(signatures.whole);
+  const kept = { settings, folder: join(folder, 'solutions'), signature: signatures.solves };
+  const solutions = await solveAll(run.loss, run.theta, right, kept, progress);
   const left = await treeSpace<Adapter>().dots(gradients.map((_, i) => [solutions.solved[i], gradient]));
   const flat = new Flat(run.theta);
   const gradientNorm = norm(await flat.toVector(gradient));
   const began = performance.now();
   const facts = (): ScoreFacts => ({
     ...{ options: { ...settings, run: folder }, device: device.name, version: ownVersion() },
+    signature: signatures.whole,
     ...{ pairs: run.dataset.rows.length, parameters: flat.size, partitions: run.swept.partitions.length },
     targets: targets.map(({ name, pairs, value }, i) => ({ name, pairs, loss: value, left: left[i] })),
     ...{ curvature: solutions.about, solves: solutions.history, warning: solutions.warning },

@@ -18,7 +18,9 @@ export function editDistance(a: string, b: string): number {
 
 /** The candidate nearest to `word`, or null when none is near. */
 export function nearest(word: string, candidates: readonly string[]): string | null {
-  let [best, distance] = [null as string | null, Math.max(2, Math.floor(word.length / 3)) + 1];
+  // A third of the letters may be wrong, at least one of two or more.
+  const most = Math.min(word.length - 1, Math.max(1, Math.floor(word.length / 3)));
+  let [best, distance] = [null as string | null, most + 1];
   for (const candidate of candidates) {
     if (Math.abs(candidate.length - word.length) >= distance) continue;
     const d = editDistance(word.toLowerCase(), candidate.toLowerCase());

@@ -30,10 +30,11 @@ export const TRACE_OPTIONS = {
     kind: 'number',
     whole: true,
     least: 5,
+    most: 1e5,
     default: 16,
     help: 'random probes for relative scores; models of up to 100 parameters need none',
   },
-  out: { kind: 'text', label: 'FILE', help: 'file to write; RUN/trace.json unless given' },
+  out: { kind: 'text', label: 'FILE', help: 'file to write, .json; RUN/trace.json unless given' },
   ...RUNG_OPTIONS,
   rung: {
     kind: 'choice',

@@ -12,10 +12,12 @@ import { removalScores } from '../ecif/streamed-removal.ts';
 import type { SweepPlan } from '../ecif/streamed-scores.ts';
 import { knownGradients, rankSources, type Source, sourcesOf } from '../ecif/trace.ts';
 import type { Adapter } from '../models/clip/lora.ts';
+import { isObject } from '../models/clip/formats/fields.ts';
 import type { TracedQuery, TracedSource, TraceRecord } from '../report/records.ts';
 import { UsageError } from './args.ts';
-import { requireWritable, writeText } from './files.ts';
+import { type OutputKind, requireOutput, writeText } from './files.ts';
 import { countdown, type Progress } from './progress.ts';
+import { placesOf } from './run-paths.ts';
 import { type RungSolvers, rungSolvers } from './rung-solvers.ts';
 import { type EvaluationPairs, type OpenedRun, openTrained } from './score-model.ts';
 import { solverSettings } from './score-options.ts';
@@ -25,6 +27,18 @@ import type { TraceSettings } from './trace-options.ts';
 import { chooseQueries, querySet, type QuerySet } from './trace-queries.ts';
 import { readTruth } from './truth.ts';
 import { ownVersion } from './versions.ts';
+
+const TRACE: OutputKind = {
+  ...{ what: 'record of ecif trace', ending: '.json' },
+  is: (text) => {
+    try {
+      const found = JSON.parse(text) as unknown;
+      return isObject(found) && found.command === 'trace';
+    } catch {
+      return false;
+    }
+  },
+};
 
 /** A trace that is under way. */
 interface Tracing {
@@ -168,7 +182,7 @@ export async function runTrace(
   const began = performance.now();
   if (settings.queries === undefined) throw new UsageError('trace: no queries; give --queries DATA');
   const out = settings.out ?? join(folder, 'trace.json');
-  if (settings.out !== undefined) requireWritable(out);
+  if (settings.out !== undefined) requireOutput(out, TRACE);
   const run = await openTrained(folder, device, { ...settings, partitions: 0 }, progress);
   try {
     const { dataset: queries } = await run.read(settings.queries, settings);
@@ -183,6 +197,7 @@ export async function runTrace(
     const tracing = { folder, settings, run, set, evaluation, truth, device, progress };
     const record: TraceRecord = {
       ...{ command: 'trace', options: { ...settings, run: folder }, device: device.name, version: ownVersion() },
+      ...placesOf(folder, { queries: settings.queries }),
       queries: chosen.length === 0 ? [] : await traceChosen(tracing, base, chosen),
       asked: answers.length,
       mistaken: answers.filter(({ mistaken }) => mistaken).length,

@@ -15,6 +15,8 @@ import type { RunTask } from './train-task.ts';
 /** What the end of a run says of the objective. */
 export interface FinalNorms {
   readonly objective: number;
+  /** What it was before the first step, where it has grown since; null where it has not. */
+  readonly grownFrom: number | null;
   readonly gradientNorm: number;
   /** Partitions of the objective it was measured over: all that were recorded, or the last of them. */
   readonly partitions: number;
@@ -39,6 +41,11 @@ export interface EndOfRun {
   readonly centre: Adapter | undefined;
   readonly device: Device;
   readonly progress: Progress;
+  /** Pairs that are trained on, and their mean loss in the first step; null where there was none. */
+  readonly pairs: number;
+  readonly firstLoss: number | null;
+  /** Parameters before the first step; new tensors at every call. */
+  start(): Adapter;
   /** Where an earlier process was. */
   readonly settled: SettleProgress | undefined;
   checkpoint(theta: Adapter, settled: SettleProgress): Promise<void>;
@@ -69,6 +76,19 @@ function measuredOf({ settings, partitions }: EndOfRun): readonly Partition[] {
   return scratch !== undefined && tolerance === undefined ? partitions.slice(-1) : partitions;
 }
 
+/** The objective before the first step, where it has grown since; it is computed where the first batch gives reason to. */
+async function grownFrom(
+  { pairs, firstLoss, start }: EndOfRun,
+  loss: StreamedLoss<Adapter, unknown>,
+  objective: number,
+): Promise<number | null> {
+  if (firstLoss === null || objective <= 2 * pairs * firstLoss) return null;
+  const theta = start();
+  const { value } = await gradientNorm(loss, theta);
+  disposeTree(theta);
+  return objective > value ? value : null;
+}
+
 /**
  * Trains on to stationarity where that was asked for, and measures the gradient of the objective.
  * @param theta taken over
@@ -83,7 +103,8 @@ export async function runEnd(run: EndOfRun, theta: Adapter): Promise<{ theta: Ad
   const { value, norm } = await gradientNorm(loss, theta);
   if (!Number.isFinite(value + norm)) await refuse(run, loss, theta, { value, norm });
   if (tolerance === undefined) {
-    return { theta, norms: { objective: value, gradientNorm: norm, ...counts, stationarity: null } };
+    const from = await grownFrom(run, loss, value);
+    return { theta, norms: { objective: value, grownFrom: from, gradientNorm: norm, ...counts, stationarity: null } };
   }
   const settled = await settle(await stacked(loss), theta, {
     ...{ tolerance, iterations, newtonSteps, memory: megabytes * 2 ** 20 },
@@ -97,7 +118,10 @@ export async function runEnd(run: EndOfRun, theta: Adapter): Promise<{ theta: Ad
   const stationarity = { tolerance, reached, status, iterations: settled.iterations, floor };
   return {
     theta: settled.theta,
-    norms: { objective, gradientNorm: reachedNorm, ...counts, stationarity },
+    norms: {
+      ...{ objective, grownFrom: await grownFrom(run, loss, objective), gradientNorm: reachedNorm },
+      ...{ ...counts, stationarity },
+    },
   };
 }
 
@@ -105,6 +129,12 @@ export async function runEnd(run: EndOfRun, theta: Adapter): Promise<{ theta: Ad
 export function describeMeasured({ partitions, recorded }: Pick<FinalNorms, 'partitions' | 'recorded'>): string {
   if (recorded > partitions) return `over the last of ${recorded} partitions`;
   return `over ${partitions} partition${partitions === 1 ? '' : 's'}`;
+}
+
+/** Warns of training that made the objective worse; null where it did not. */
+export function describeGrowth({ objective, grownFrom: from }: Partial<FinalNorms>): string | null {
+  if (objective === undefined || (from ?? null) === null) return null;
+  return `the objective grew from ${(from as number).toPrecision(4)} to ${objective.toPrecision(4)}; lower --rate, or give --clip`;
 }
 
 /** How near to stationarity a run came, in words. */

@@ -1,17 +1,25 @@
 // The options of `ecif train`, and the settings they stand for.
 
+import { EcifError } from '../array/errors.ts';
 import type { ClipConfig, TowerName } from '../models/clip/config.ts';
 import { chooseLora, type Lora, LORA_TARGETS, type LoraTarget } from '../models/clip/lora.ts';
 import { NOISE_KINDS } from '../data/noise.ts';
 import { SAMPLERS } from '../data/sampler.ts';
-import { type OptionSpecs, type OptionValue, type OptionValues, UsageError, withDefaults } from './args.ts';
+import {
+  type OptionSpec,
+  type OptionSpecs,
+  type OptionValue,
+  type OptionValues,
+  UsageError,
+  withDefaults,
+} from './args.ts';
 import { READ_OPTIONS } from './data-options.ts';
 
 const most32 = 2 ** 32 - 1;
 
 /** What an adapter is. */
 export const LORA_OPTIONS = {
-  rank: { kind: 'number', whole: true, least: 1, default: 8, help: 'rank of the LoRA updates' },
+  rank: { kind: 'number', whole: true, least: 1, most: 4096, default: 8, help: 'rank of the LoRA updates' },
   alpha: { kind: 'number', least: 1e-9, default: 16, help: 'LoRA alpha; the updates are scaled by alpha/rank' },
   targets: {
     kind: 'text',
@@ -69,7 +77,7 @@ const PAIR_OPTIONS = {
 
 /** How it is trained. */
 const LOOP_OPTIONS = {
-  epochs: { kind: 'number', whole: true, least: 0, default: 10, help: 'passes over the pairs' },
+  epochs: { kind: 'number', whole: true, least: 0, most: 1e6, default: 10, help: 'passes over the pairs' },
   batch: { kind: 'number', whole: true, least: 2, default: 64, help: 'pairs of a batch at most' },
   rate: { kind: 'number', least: 0, default: 1e-3, help: 'largest step size' },
   schedule: { kind: 'choice', choices: ['cosine', 'constant'], default: 'cosine', help: 'step size after the warm-up' },
@@ -90,6 +98,7 @@ const LOOP_OPTIONS = {
     kind: 'number',
     whole: true,
     least: 0,
+    most: 1e6,
     default: 0,
     help: 'different partitions into batches; 0 for one an epoch',
   },
@@ -130,8 +139,30 @@ export const TRAIN_OPTIONS = { ...MODEL_OPTIONS, ...READ_OPTIONS, ...PAIR_OPTION
 /** Their values, and the dataset. */
 export type TrainSettings = OptionValues<typeof TRAIN_OPTIONS> & { readonly data: string };
 
-/** The settings of a run from its record, with defaults for options that it does not know; one template had another name. */
-export function settingsOfRun(options: Readonly<Record<string, OptionValue>>): TrainSettings {
+/** Options that the first runs did not have; a record has all of them or none. */
+const LATER = Object.keys({ ...READ_OPTIONS, ...PAIR_OPTIONS });
+
+/** The first option with a value in any case that a record lacks; one template had another name. */
+function lackingIn(options: Readonly<Record<string, OptionValue>>): string | undefined {
+  const older = !LATER.some((name) => options[name] !== undefined);
+  return Object.entries<OptionSpec>(TRAIN_OPTIONS).find(
+    ([name, spec]) =>
+      options[name] === undefined &&
+      (spec.kind === 'flag' || spec.default !== undefined) &&
+      !(LATER.includes(name) && (older || (name === 'templates' && options.template !== undefined))),
+  )?.[0];
+}
+
+/**
+ * The settings of a run from its record.
+ * @param file the record, for messages
+ * @throws EcifError for a record without an option that training writes there
+ */
+export function settingsOfRun(options: Readonly<Record<string, OptionValue>>, file = 'run.json'): TrainSettings {
+  const lacking = lackingIn(options);
+  if (lacking !== undefined) {
+    throw new EcifError(`${file}: options: no ${lacking}, which training writes; restore it, or begin the run anew`);
+  }
   const templates = options.templates ?? options.template;
   return { ...withDefaults({ ...options, templates }, TRAIN_OPTIONS), data: options.data } as TrainSettings;
 }
@@ -144,7 +175,7 @@ export function parseLayers(option: string, text: string, count: number): number
   const all = Array.from({ length: count }, (_, i) => i);
   if (text === 'all') return all;
   if (text === 'none') return [];
-  const last = /^last:(\d+)$/.exec(text);
+  const last = /^last:0*([1-9]\d*)$/.exec(text);
   if (last !== null) return all.slice(Math.max(0, count - Number(last[1])));
   const layers = text.split(',').flatMap((part) => {
     const range = /^(\d+)(?:-(\d+))?$/.exec(part.trim());

@@ -13,11 +13,14 @@ import type { SettleProgress } from '../models/settle.ts';
 import { openPairs } from './data-run.ts';
 import { writeText } from './files.ts';
 import { keepCheckpoint } from './kept-checkpoints.ts';
+import type { FolderLock } from './lock.ts';
 import { readyPairs } from './pairs.ts';
 import type { Progress } from './progress.ts';
 import {
   cutLog,
   datasetHash,
+  firstLoss,
+  lockOfRun,
   logStep,
   readRun,
   requireFresh,
@@ -25,14 +28,14 @@ import {
   type RunRecord,
   writeRun,
 } from './run-folder.ts';
-import { placesOf } from './run-paths.ts';
 import { requireBatch, requireContrast, type RunBatches, runBatches } from './train-batches.ts';
+import { RunClock, type RunSeconds, secondsIn } from './train-clock.ts';
 import { runEnd } from './train-end.ts';
 import { openRunModel, type RunModel } from './train-model.ts';
 import type { TrainSettings } from './train-options.ts';
 import { crowdText, recordPartitions } from './train-partitions.ts';
+import { firstRecord, requireSame } from './train-record.ts';
 import type { RunTask } from './train-task.ts';
-import { ownVersion, packageVersion } from './versions.ts';
 
 /** A run and everything it is made of. */
 interface Run {
@@ -68,11 +71,17 @@ function stepTeller({ progress, batches: { steps } }: Run, first: number): (reco
   };
 }
 
-/** Writes where the run is. */
-async function checkpoint(run: Run, state: TrainState<Adapter>, settled?: SettleProgress): Promise<void> {
-  const notes = { seed: String(run.settings.seed), streams: 'counted by step' };
-  if (run.settings['keep-checkpoints'] && settled === undefined) await keepCheckpoint(run.folder, state, notes);
-  return saveCheckpoint(runFile(run.folder, 'checkpoint'), { state, centre: run.centre ?? null, notes, settled });
+/** Writes where the run is, and the time that it took to get there. */
+async function checkpoint(
+  { settings, folder, centre, record }: Run,
+  clock: RunClock,
+  state: TrainState<Adapter>,
+  settled?: SettleProgress,
+): Promise<void> {
+  const notes = { seed: String(settings.seed), streams: 'counted by step' };
+  if (settings['keep-checkpoints'] && settled === undefined) await keepCheckpoint(folder, state, notes);
+  await saveCheckpoint(runFile(folder, 'checkpoint'), { state, centre: centre ?? null, notes, settled });
+  writeRun(folder, { ...record, seconds: clock.now() });
 }
 
 /** The error, with the pairs of a batch that diverged by their ids. */
@@ -82,7 +91,7 @@ const named = (error: unknown, ids: readonly string[]): unknown =>
     : error;
 
 /** Steps to the end of the epochs, with their log and checkpoints. */
-async function runSteps(run: Run, state: TrainState<Adapter>): Promise<Adapter> {
+async function runSteps(run: Run, state: TrainState<Adapter>, clock: RunClock): Promise<Adapter> {
   const { settings, folder, task, batches, centre, ids } = run;
   const { steps, epochOf, rows } = batches;
   const { schedule: kind, rate, warmup } = settings;
@@ -100,52 +109,41 @@ async function runSteps(run: Run, state: TrainState<Adapter>): Promise<Adapter> 
         logStep(folder, { ...record, epoch: epochOf(record.step - 1) });
         tell(record);
       },
-      onCheckpoint: (at) => checkpoint(run, at),
+      onCheckpoint: (at) => checkpoint(run, clock, at),
     });
   } catch (error) {
     throw named(error, ids);
   }
 }
 
-/** Where the run begins: its checkpoint, or step 0. */
+/** Where the run begins: its checkpoint, or step 0; with the time that it took to get there. */
 async function stateOf({
   folder,
   settings,
   model,
   device,
   batches: { steps },
-}: Run): Promise<Pick<Checkpoint, 'state' | 'settled'>> {
+}: Run): Promise<Pick<Checkpoint, 'state' | 'settled'> & { readonly seconds: RunSeconds }> {
   const start = model.start();
   const path = runFile(folder, 'checkpoint');
-  if (!settings.resume || !existsSync(path)) return { state: { step: 0, theta: start } };
+  if (!settings.resume || !existsSync(path)) return { state: { step: 0, theta: start }, seconds: secondsIn(null) };
   const { state, settled } = await loadCheckpoint(path, start, device);
   disposeTree(start);
   if (state.step > steps) throw new EcifError(`${path}: step ${state.step} of ${steps}; is it of another run?`);
-  return { state, settled };
-}
-
-/** Refuses to go on with other pairs, other weights, or in another precision than a run began with. */
-function requireSame(folder: string, source: string, now: RunRecord, { kind }: Device): void {
-  const { dataset, device, weights } = readRun(folder);
-  if (dataset.sha256 !== now.dataset.sha256) {
-    throw new EcifError(`${source}: other pairs than the run began with; restore them or begin anew`);
-  }
-  if (weights !== now.weights) {
-    throw new EcifError(`${folder}: the model is not the one the run began with; restore its weights or begin anew`);
-  }
-  const began = device.startsWith('cpu') ? 'cpu' : 'webgpu';
-  if (began !== kind) throw new EcifError(`${folder}: the run began on ${began}; go on with --device ${began}`);
+  return { state, settled, seconds: secondsIn(readRun(folder).seconds) };
 }
 
 /** Opens dataset, model and caches. */
 async function openRun(
   settings: TrainSettings,
-  folder: string,
+  lock: FolderLock,
   device: Device,
   progress: Progress,
   given: ReadonlySet<string>,
 ): Promise<Run> {
-  if (!settings.resume) requireFresh(folder);
+  const { folder } = lock;
+  if (settings.resume) lock.take();
+  else requireFresh(folder);
   const before = settings.resume ? (readRun(folder).dataset.dropped ?? []) : undefined;
   const { dataset, dropped, truth, listed, kept } = await openPairs(settings, progress, before);
   const ids = dataset.rows.map(({ id }) => id);
@@ -155,17 +153,19 @@ async function openRun(
   const { perEpoch } = batches;
   const model = await openRunModel(settings, device);
   const crowd = crowdText(settings, listed);
+  // Pictures are looked at before the folder is made, so that bad ones leave nothing behind.
+  const pairs = await readyPairs(model, dataset, settings['cache-mb'] * 2 ** 20);
   const about = {
-    dataset: { pairs: ids.length, sha256: datasetHash(dataset), dropped },
+    dataset: { pairs: ids.length, sha256: datasetHash(dataset), pictures: await pairs.pictures(), dropped },
     ...(truth === null ? {} : { noise: { swapped: truth.swapped } }),
     ...(crowd === null ? {} : { crowd }),
   };
   const record = firstRecord({ settings, device, model, batches }, about);
   if (settings.resume) requireSame(folder, dataset.source, record, device);
-  // Pictures are looked at before the folder is made, so that bad ones leave nothing behind.
-  const pairs = await readyPairs(model, dataset, settings['cache-mb'] * 2 ** 20);
-  if (!settings.resume) {
+  else {
     makeFolder(folder);
+    lock.take();
+    requireFresh(folder);
     writeRun(folder, record);
   }
   if (truth !== null) writeText(runFile(folder, 'truth'), truth.text);
@@ -175,31 +175,6 @@ async function openRun(
   return {
     ...{ settings, folder, device, model, task, ids, batches, record, progress },
     centre: settings.toward === 'start' ? model.start() : undefined,
-  };
-}
-
-/** `run.json` before the first step. */
-function firstRecord(
-  { settings, device, model, batches: { steps, perEpoch } }: Pick<Run, 'settings' | 'device' | 'model' | 'batches'>,
-  pairs: Pick<RunRecord, 'dataset'>,
-): RunRecord {
-  return {
-    status: 'running',
-    options: { ...settings, resume: false },
-    ...placesOf(settings.out as string, settings),
-    seed: settings.seed,
-    ...pairs,
-    trained: model.what,
-    weights: model.weights,
-    device: device.name,
-    versions: {
-      ecif: ownVersion(),
-      node: process.version,
-      webgpu: packageVersion('webgpu'),
-      sharp: packageVersion('sharp'),
-    },
-    steps,
-    stepsPerEpoch: perEpoch,
   };
 }
 
@@ -223,30 +198,40 @@ export async function runTraining(
       return before;
     }
   }
-  const run = await openRun(settings, folder, device, progress, given);
-  const { record } = run;
+  const lock = lockOfRun(folder);
+  try {
+    return await trainOpened(await openRun(settings, lock, device, progress, given));
+  } finally {
+    lock.free();
+  }
+}
+
+/** Trains from where the run is to its end. */
+async function trainOpened(run: Run): Promise<RunRecord> {
+  const { folder, settings, record, progress } = run;
   const { steps, recorded } = run.batches;
   try {
     const partitions = recorded();
     await recordPartitions(folder, settings.resume, run.ids.length, partitions);
-    const { state, settled } = await stateOf(run);
-    writeRun(folder, record);
+    const { state, settled, seconds: before } = await stateOf(run);
+    const clock = new RunClock(before);
+    writeRun(folder, { ...record, seconds: before });
     cutLog(folder, state.step);
     if (state.step > 0) progress.line(`resumed after step ${state.step} of ${steps}`);
     if (settled !== undefined) {
       progress.line(`resumed after ${settled.lbfgs} L-BFGS iterations and ${settled.newton} Newton steps`);
     }
-    const began = performance.now();
-    const trained = await runSteps(run, state);
-    const middle = performance.now();
+    const trained = await runSteps(run, state, clock);
+    clock.turn();
     const end = {
-      ...{ ...run, steps, partitions, settled },
-      checkpoint: (at: Adapter, reached: SettleProgress) => checkpoint(run, { step: steps, theta: at }, reached),
+      ...{ ...run, steps, partitions, settled, pairs: run.ids.length, firstLoss: firstLoss(folder) },
+      start: () => run.model.start(),
+      checkpoint: (at: Adapter, reached: SettleProgress) => checkpoint(run, clock, { step: steps, theta: at }, reached),
     };
     const { theta, norms } = await runEnd(end, trained).catch((error: unknown) => {
       throw named(error, run.ids);
     });
-    const seconds = { steps: (middle - began) / 1000, end: (performance.now() - middle) / 1000 };
+    const seconds = clock.now();
     const parameters = countOf(theta);
     await run.model.save(theta, folder);
     const notes = { what: 'trained parameters, and what L2 pulls to, in the precision of the device' };

@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { oneLine } from '../array/messages.ts';
+import { afterSteps } from '../report/findings.ts';
 import { UsageError } from './args.ts';
 import { defineCommand } from './command.ts';
 import { DATA_HELP } from './data-options.ts';
@@ -9,7 +10,8 @@ import { onDevice } from './devices.ts';
 import { columns } from './format.ts';
 import { readRun, runFile, type RunRecord } from './run-folder.ts';
 import { settingsIn } from './run-paths.ts';
-import { describeMeasured, describeStationarity, type FinalNorms } from './train-end.ts';
+import { secondsIn } from './train-clock.ts';
+import { describeGrowth, describeMeasured, describeStationarity, type FinalNorms } from './train-end.ts';
 import { requireConsistent, requireOfUse, settingsOfRun, TRAIN_OPTIONS, type TrainSettings } from './train-options.ts';
 import { runTraining } from './train-run.ts';
 
@@ -20,7 +22,7 @@ function resumed(given: TrainSettings, names: ReadonlySet<string>): TrainSetting
     throw new UsageError(`${given.out}: no run to resume; leave out --resume to begin one`);
   }
   const record = readRun(given.out);
-  const recorded = settingsOfRun(record.options);
+  const recorded = settingsOfRun(record.options, runFile(given.out, 'run'));
   for (const name of Object.keys(given) as (keyof TrainSettings)[]) {
     const said = name === 'data' ? given.data !== '' : names.has(name);
     if (name === 'out' || name === 'resume' || !said || given[name] === recorded[name]) continue;
@@ -31,16 +33,18 @@ function resumed(given: TrainSettings, names: ReadonlySet<string>): TrainSetting
 
 function describe({ options, dataset, norms, seconds, parameters, steps }: RunRecord): string {
   const { objective, gradientNorm, stationarity } = norms as FinalNorms;
-  const { steps: stepSeconds } = seconds as { steps: number };
+  const time = secondsIn(seconds);
+  const growth = describeGrowth(norms as FinalNorms);
   const over = describeMeasured(norms as FinalNorms);
   return columns([
     ['run', oneLine(String(options.out))],
     [
       'trained',
-      `${String(parameters)} parameters on ${dataset.pairs} pairs, ${String(steps)} steps in ${stepSeconds.toFixed(1)} s`,
+      `${String(parameters)} parameters on ${dataset.pairs} pairs, ${String(steps)} steps in ${time.steps.toFixed(1)} s, then ${time.end.toFixed(1)} s ${afterSteps(norms as FinalNorms)}`,
     ],
     ['objective', `${objective.toPrecision(8)} ${over}`],
     ['gradient', `${gradientNorm.toExponential(2)} ${over}`],
+    ...(growth === null ? [] : ([['warning', growth]] as [string, string][])),
     ...(stationarity === null
       ? []
       : ([['stationary', describeStationarity(norms as FinalNorms)]] as [string, string][])),

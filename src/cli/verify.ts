@@ -10,7 +10,7 @@ import { verifyReport } from '../report/verify-report.ts';
 import type { Device } from '../device/open.ts';
 import { defineCommand } from './command.ts';
 import { withDevice } from './devices.ts';
-import { requireWritable, writeText } from './files.ts';
+import { pageOf, requireOutput, writeText } from './files.ts';
 import type { Progress } from './progress.ts';
 import { ownVersion, packageVersion } from './versions.ts';
 
@@ -63,10 +63,10 @@ export const verify = defineCommand({
   options: {
     instances: { kind: 'number', help: 'random instances per claim', default: 16, whole: true, least: 1, most: 10_000 },
     seed: { kind: 'number', help: 'seed of the instances', default: 1, whole: true, least: 0, most: 1e9 },
-    report: { kind: 'text', help: 'write a page with the table and figures', label: 'FILE' },
+    report: { kind: 'text', help: 'write a page, .html, with the table and figures', label: 'FILE' },
   },
   run: ({ instances, seed, report }, { device, progress }) => {
-    if (report !== undefined) requireWritable(report);
+    if (report !== undefined) requireOutput(report, pageOf('verify'));
     // Claims are about exact equality: float64 unless float32 was asked for.
     return withDevice(device === 'auto' ? 'cpu' : device, async (opened) => {
       const claims = await judgeAll(opened, seed, instances, progress);

@@ -28,11 +28,15 @@ export function requireInside(file: string, place: string, path: string): void {
   }
 }
 
+/** Nothing but white space and letters of no width. */
+const BLANK = /^[\s\p{Default_Ignorable_Code_Point}]*$/u;
+
 function textOf(file: string, { place, fields }: FoundFields, name: (typeof FIELDS)[number]): string | null {
   const value = fields[name];
   if (value === undefined || value === null || value === '') return null;
   const text = typeof value === 'number' && name !== 'image' && name !== 'caption' ? String(value) : value;
   if (typeof text !== 'string') bad(file, place, name, `found ${shown(value)}`, 'give a text');
+  if ((name === 'caption' || name === 'label') && BLANK.test(text)) return null;
   if (text.length > LONGEST[name]) bad(file, place, name, `${text.length} letters`, `give ${LONGEST[name]} at most`);
   return text;
 }

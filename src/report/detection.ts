@@ -34,8 +34,10 @@ export function detectionSection({ histogram: spread, cutoff, truth, pairs }: De
   const picture = figureHtml(
     'histogram',
     'Suspicion of all pairs',
-    histogram(spread, cutoff.suspicion),
-    `${counted(cutoff.flagged, 'pair')} of ${pairs} at or to the right of the cut-off.`,
+    histogram(spread, cutoff.flagged === 0 ? null : cutoff.suspicion),
+    cutoff.flagged === 0
+      ? 'No cut-off is proposed.'
+      : `${counted(cutoff.flagged, 'pair')} of ${pairs} at or to the right of the cut-off.`,
   );
   const curves =
     truth === null

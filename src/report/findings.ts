@@ -28,6 +28,10 @@ export interface TrainedRun {
   readonly seconds: { readonly steps: number; readonly end: number } | null;
 }
 
+/** What follows the steps of training, in words. */
+export const afterSteps = ({ stationarity }: { readonly stationarity: object | null }): string =>
+  stationarity === null ? 'to measure the gradient' : 'toward stationarity';
+
 /** A line of `log.jsonl`. */
 export interface LoggedStep {
   readonly step: number;
@@ -64,9 +68,13 @@ export interface Scored {
   }[];
 }
 
+/** What became of a removal: in force, its pairs held by a later one in force, taken back, or never in force. */
+export type RemovalState = 'in force' | 'held by a later edit' | 'undone' | 'dry run' | 'not in force';
+
 /** A removal with the name of its folder. */
 export interface NamedRemoval {
   readonly name: string;
+  readonly state: RemovalState;
   readonly record: RemovalRecord;
 }
 

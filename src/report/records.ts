@@ -67,7 +67,7 @@ export interface ExplainedPair extends PairName, PairScores {
   readonly otherPicture: Counterfactual;
   /** Null where all captions are equal. */
   readonly belongs: Belonging | null;
-  /** Which half looks wrong. */
+  /** Which half looks wrong: that whose replacement helps clearly more; both where either helps about as much. */
   readonly wrong: 'caption' | 'picture' | 'both' | 'neither';
   /** Known truth, where the run has one. */
   readonly swapped: boolean | null;
@@ -159,6 +159,9 @@ export interface TracedQuery extends PairName {
 
 /** `trace.json` */
 export interface TraceRecord extends MadeBy {
+  /** The folder that paths were typed in, and where they are as seen from the run; not of older versions. */
+  readonly cwd?: string | null;
+  readonly places?: Readonly<Record<string, string>> | null;
   readonly queries: readonly TracedQuery[];
   /** Queries looked at, and how many of them were mistaken. */
   readonly asked: number;

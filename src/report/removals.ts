@@ -2,7 +2,7 @@
 
 import type { NamedRemoval } from './findings.ts';
 import { counted, formatNumber, formatPercent, formatSeconds } from './numbers.ts';
-import { given, pairLine, type Pictures, scrolled, type Section } from './pieces.ts';
+import { badge, given, pairLine, type Pictures, scrolled, type Section } from './pieces.ts';
 import type { ModelMeasures, RemovalRecord } from './records.ts';
 
 /** Removed pairs that are listed. */
@@ -46,7 +46,7 @@ from retraining to the model before (0 is exact, 1 nothing gained).`;
   return `<p class="outcome">The edit moves the parameters by ${formatNumber(moved)}.${first}${against}</p>`;
 }
 
-function removalBlock({ name, record }: NamedRemoval, pictures: Pictures): string {
+function removalBlock({ name, record, state }: NamedRemoval, pictures: Pictures): string {
   const { removed, rung, curvature } = record;
   const listed = removed.slice(0, LISTED_PAIRS);
   const more =
@@ -55,6 +55,7 @@ function removalBlock({ name, record }: NamedRemoval, pictures: Pictures): strin
   const head = heads.map((text, i) => (i === 0 ? '<td></td>' : `<th scope="col" class="number">${text}</th>`)).join('');
   return `<article class="removal" aria-label="removal">
 <h3>${given(name, 60)}: ${counted(removed.length, 'pair')} removed</h3>
+<p class="badges">${badge(state === 'in force' ? 'good' : 'plain', state)}</p>
 <p class="minor">${given(rung, 60)} with ${given(curvature, 120)}</p>
 ${scrolled('Before, edited and retrained', `<table class="list measures"><thead><tr>${head}</tr></thead><tbody>${linesOf(record).map(row).join('')}</tbody></table>`)}
 ${verdict(record)}

@@ -1,6 +1,5 @@
 // The suspected pairs: a card for each of the first, with what explains it, and a table of all.
 
-import { escapeHtml } from './html.ts';
 import { counted, formatNumber, formatPercent } from './numbers.ts';
 import { badge, bar, type Cell, type Column, given, pairLine, type Pictures, probability, quoted } from './pieces.ts';
 import { type Section, sortable, thumbnail, truthBadge } from './pieces.ts';
@@ -13,11 +12,17 @@ const OPEN = 6;
 const LISTED = 1000;
 export const NEGATIVES = 3;
 
+/** The half that looks wrong, as a badge; where none does more than the other, a note. */
 const WRONG: Record<ExplainedPair['wrong'], string> = {
-  caption: 'caption looks wrong',
-  picture: 'picture looks wrong',
-  both: 'both halves look wrong',
-  neither: 'neither half stands out',
+  caption: badge('part', 'caption looks wrong'),
+  picture: badge('part', 'picture looks wrong'),
+  both: '<span class="minor">a better caption and a better picture both exist</span>',
+  neither: '<span class="minor">no other caption or picture fits better</span>',
+};
+
+/** The same in the table. */
+const LOOKS: Record<ExplainedPair['wrong'], string> = {
+  ...{ caption: 'caption', picture: 'picture', both: 'either half', neither: 'neither' },
 };
 
 /** The negatives of a half that a card shows, the hardest first. */
@@ -79,7 +84,7 @@ function card(pictures: Pictures, pair: ExplainedPair): string {
 <div class="top">${thumbnail(pictures, id)}
 <div><h3><span class="minor">${rank}.</span> ${quoted(caption)}</h3>
 <p class="minor id">${given(id, 60)}</p>
-<p class="badges">${badge(wrong === 'neither' ? 'plain' : 'part', WRONG[wrong])} ${truthBadge(swapped)}</p></div></div>
+<p class="badges">${WRONG[wrong]} ${truthBadge(swapped)}</p></div></div>
 <p class="chance"><span class="minor">mismatched with probability</span>${probability(p, 'bad')}</p>
 <dl class="mini">${facts.map(([name, x]) => (x === null ? '' : `<div><dt>${name}</dt><dd>${formatNumber(x)}</dd></div>`)).join('')}</dl>
 ${counterfactuals(pictures, pair)}
@@ -110,7 +115,7 @@ const cells = (pictures: Pictures, pair: ExplainedPair): Cell[] => [
   { html: pairLine(pictures, pair), value: pair.caption.slice(0, 200) },
   number(pair.suspicion),
   { html: formatPercent(pair.probability), value: pair.probability },
-  { html: escapeHtml(pair.wrong), value: pair.wrong },
+  { html: LOOKS[pair.wrong], value: LOOKS[pair.wrong] },
   ...[pair.loss, pair.clipscore, pair.score, pair.positive, pair.negative, pair.self].map(number),
   { html: truthBadge(pair.swapped), value: pair.swapped === null ? null : pair.swapped ? 'swapped' : 'not swapped' },
 ];
@@ -122,6 +127,13 @@ function table(pictures: Pictures, suspects: readonly ExplainedPair[]): string {
   return sortable('All suspects', left(COLUMNS), rows.map(left));
 }
 
+/** Where the list is proposed to be cut. */
+const cutText = ({ flagged, suspicion, expectedPrecision, share }: DetectRecord['cutoff']): string =>
+  flagged === 0
+    ? 'No cut-off is proposed: the pairs look like one kind. Inspect them from the top.'
+    : `${counted(flagged, 'pair')} at or above the
+cut-off of ${formatNumber(suspicion)}, of which ${formatPercent(expectedPrecision)} are expected to be mismatched; of all pairs about ${formatPercent(share)}.`;
+
 /** Suspects as cards and as a table. */
 export function suspectsSection({ suspects, about, method, cutoff }: DetectRecord, pictures: Pictures): Section {
   const head = { id: 'suspects', title: 'Suspects' };
@@ -131,8 +143,7 @@ export function suspectsSection({ suspects, about, method, cutoff }: DetectRecor
   const cut = suspects.length > LISTED ? `<p class="minor">The first ${LISTED} of ${suspects.length}.</p>` : '';
   return {
     ...head,
-    html: `<p class="intro">Suspicion is ${given(method, 60)}: ${given(about, 400)}. ${counted(cutoff.flagged, 'pair')} at or above the
-cut-off of ${formatNumber(cutoff.suspicion)}, of which ${formatPercent(cutoff.expectedPrecision)} are expected to be mismatched; of all pairs about ${formatPercent(cutoff.share)}.${more}</p>
+    html: `<p class="intro">Suspicion is ${given(method, 60)}: ${given(about, 400)}. ${cutText(cutoff)}${more}</p>
 <div class="cards">
 ${cards.map((pair) => card(pictures, pair)).join('\n')}
 </div>

@@ -37,12 +37,23 @@ function query(pictures: Pictures, { id, caption, label, loss, predictions, mist
 </div>`;
 }
 
-function sources(pictures: Pictures, list: readonly TracedSource[], tone: 'bad' | 'good', largest: number): string {
+/** The number that orders the sources and that their bars show, and the other one. */
+type By = 'score' | 'relative';
+
+const NAMES: Record<By, string> = { score: 'removal', relative: 'relative' };
+
+function sources(
+  pictures: Pictures,
+  list: readonly TracedSource[],
+  tone: 'bad' | 'good',
+  { by, largest }: { by: By; largest: number },
+): string {
+  const other = by === 'score' ? 'relative' : 'score';
   if (list.length === 0) return '<p class="minor">None.</p>';
   const lines = list.slice(0, SOURCES).map(
     (source) => `<li>${pairLine(pictures, source)}
-<span class="measured">${bar(Math.abs(source.relative) / largest, tone)}<span>${formatNumber(source.relative)}</span></span>
-<span class="minor">removal ${formatNumber(source.score)}${source.label === null ? '' : `, ${given(source.label, 40)}`}</span> ${source.swapped === true ? truthBadge(true) : ''}</li>`,
+<span class="measured">${bar(Math.abs(source[by]) / largest, tone)}<span>${NAMES[by]} ${formatNumber(source[by])}</span></span>
+<span class="minor">${NAMES[other]} ${formatNumber(source[other])}${source.label === null ? '' : `, ${given(source.label, 40)}`}</span> ${source.swapped === true ? truthBadge(true) : ''}</li>`,
   );
   return `<ol class="sources">${lines.join('')}</ol>`;
 }
@@ -56,25 +67,27 @@ ${formatNumber(loss)} → <strong>${formatNumber(editedLoss)}</strong>, to first
 probability of the right answer ${formatPercent(probabilityBefore)} → <strong>${formatPercent(probabilityAfter)}</strong>.</p>`;
 }
 
-function panel(pictures: Pictures, traced: TracedQuery, index: number): string {
-  const largest = Math.max(...[...traced.against, ...traced.for].map(({ relative }) => Math.abs(relative)), 0) || 1;
+function panel(pictures: Pictures, traced: TracedQuery, index: number, by: By): string {
+  const largest = Math.max(...[...traced.against, ...traced.for].map((source) => Math.abs(source[by])), 0) || 1;
+  const bars = { by, largest };
   return `<article class="panel" aria-label="query ${index + 1}">
 ${query(pictures, traced)}
-<div class="behind"><div><h4>Against: its loss falls without them</h4>${sources(pictures, traced.against, 'bad', largest)}</div>
-<div><h4>For: its loss rises without them</h4>${sources(pictures, traced.for, 'good', largest)}</div></div>
+<div class="behind"><div><h4>Against: its loss falls without them</h4>${sources(pictures, traced.against, 'bad', bars)}</div>
+<div><h4>For: its loss rises without them</h4>${sources(pictures, traced.for, 'good', bars)}</div></div>
 ${removal(traced)}
 </article>`;
 }
 
 /** The queries, each with the pairs behind it. */
-export function traceSection({ queries, asked, mistaken }: TraceRecord, pictures: Pictures): Section {
+export function traceSection({ queries, asked, mistaken, options }: TraceRecord, pictures: Pictures): Section {
+  const by = options.by === 'relative' ? 'relative' : 'score';
   const shown = queries.slice(0, QUERIES);
   const more = queries.length > shown.length ? ` The first ${shown.length} of ${queries.length} are shown.` : '';
   return {
     id: 'trace',
     title: 'Traced predictions',
-    html: `<p class="intro">${counted(asked, 'query was', 'queries were')} asked, ${mistaken} mistaken.${more} Bars are the influence of a training pair on the loss
-of the query, relative to how far the pair moves the model; removal is the predicted change of that loss without the pair.</p>
-${shown.map((traced, i) => panel(pictures, traced, i)).join('\n')}`,
+    html: `<p class="intro">${counted(asked, 'query was', 'queries were')} asked, ${mistaken} mistaken.${more} Removal is the predicted change of the loss of the query
+without a training pair, relative the same beside how far the pair moves the model. Order and bars are by ${NAMES[by]}.</p>
+${shown.map((traced, i) => panel(pictures, traced, i, by)).join('\n')}`,
   };
 }

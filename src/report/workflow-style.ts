@@ -83,7 +83,13 @@ const PANELS = `
 @media screen and (max-width: 48rem) { .panel { grid-template-columns: minmax(0, 1fr); } }`;
 
 const LISTS = `
-.scroll { overflow-x: auto; max-width: 100%; }
+/* Shades at the sides that the content covers at its ends: there is more where one shows. */
+.scroll { --cover: var(--paper); --shade: color-mix(in srgb, var(--c-grey) 60%, transparent); overflow-x: auto; max-width: 100%;
+  background: linear-gradient(to right, var(--cover) 40%, transparent) left / 3rem 100% no-repeat local,
+    linear-gradient(to left, var(--cover) 40%, transparent) right / 3rem 100% no-repeat local,
+    linear-gradient(to right, var(--shade), transparent) left / .9rem 100% no-repeat scroll,
+    linear-gradient(to left, var(--shade), transparent) right / .9rem 100% no-repeat scroll; }
+.removal .scroll { --cover: var(--raised); }
 .scroll + .figures { margin-top: 2.2rem; }
 .card details > div + div { margin-top: .9rem; }
 .list { border-collapse: collapse; font-size: .9rem; line-height: 1.4; font-variant-numeric: tabular-nums; }
@@ -121,7 +127,7 @@ const PRINT = `
 @media print {
   .sections, .skip { display: none; }
   .cards { grid-template-columns: 1fr 1fr; }
-  .scroll { overflow: visible; }
+  .scroll { overflow: visible; background: none; }
   .sortable button::after { content: none; }
   .bar > span, .bar, .thumb { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
   .list { font-size: .8rem; }

@@ -1,6 +1,6 @@
 // The head of the report of a run: what was run, the numbers that matter most, how to make it again, what is missing.
 
-import type { Findings, NamedRemoval } from './findings.ts';
+import { afterSteps, type Findings, type NamedRemoval } from './findings.ts';
 import { escapeHtml } from './html.ts';
 import { counted, formatNumber, formatPercent, formatSeconds } from './numbers.ts';
 import { given, quoted, type Section } from './pieces.ts';
@@ -10,19 +10,21 @@ import type { DetectRecord, TraceRecord } from './records.ts';
 type Headline = readonly [value: string, about: string];
 
 const detectHeadlines = ({ cutoff, truth, method }: DetectRecord): Headline[] => [
-  [
-    String(cutoff.flagged),
-    `suspected mismatches, ${formatPercent(cutoff.expectedPrecision)} of them expected to be true`,
-  ],
+  cutoff.flagged === 0
+    ? ['0', 'suspected mismatches: no cut-off is proposed']
+    : [
+        String(cutoff.flagged),
+        `suspected mismatches, ${formatPercent(cutoff.expectedPrecision)} of them expected to be true`,
+      ],
   ...(truth?.measures.filter(({ name }) => name === method) ?? []).map(({ auroc, top10 }): Headline => [
     formatNumber(auroc),
     `AUROC of suspicion on ${truth?.swapped ?? 0} swapped pairs, ${top10} of the first ten right`,
   ]),
 ];
 
-const traceHeadline = ({ asked, mistaken }: TraceRecord): Headline => [
+const traceHeadline = ({ asked, mistaken, queries }: TraceRecord): Headline => [
   `${mistaken}<span class="minor"> of ${asked}</span>`,
-  'queries mistaken and traced to training pairs',
+  `queries mistaken; ${queries.length} traced to training pairs`,
 ];
 
 /** The removal that was compared with retraining and gains the most time. */
@@ -60,8 +62,10 @@ function facts({ name, run, commands }: Findings): string {
   const model = option(options, 'model') ?? option(options, 'from-scratch');
   const trained = [
     ...(parameters === null ? [] : [counted(parameters, 'parameter')]),
-    ...(steps === null ? [] : [counted(steps, 'step')]),
-    ...(seconds === null ? [] : [formatSeconds(seconds.steps + seconds.end)]),
+    ...(steps === null
+      ? []
+      : [`${counted(steps, 'step')}${seconds === null ? '' : ` in ${formatSeconds(seconds.steps)}`}`]),
+    ...(seconds === null || norms === null ? [] : [`then ${formatSeconds(seconds.end)} ${afterSteps(norms)}`]),
   ];
   const settled =
     norms === null || norms.stationarity === null

@@ -27,7 +27,10 @@ export interface Explanation {
   /** Best other caption for its picture, and best other picture for its caption; null without a candidate. */
   readonly otherCaption: Replacement | null;
   readonly otherPicture: Replacement | null;
-  /** The half whose replacement helps; `both` where either does, `neither` where none does. */
+  /**
+   * The half whose replacement helps clearly more than that of the other; `both` where either helps about as much, as in
+   * a swap, where each half belongs to another pair; `neither` where none does.
+   */
   readonly wrong: 'caption' | 'picture' | 'both' | 'neither';
 }
 
