@@ -197,7 +197,7 @@ const removalOf = (verified: boolean): RemovalRecord => ({
   retrained: verified
     ? {
         ...{ seconds: 459.7, gradient: 0.0095, measures: measuresOf(2.739, 0.349) },
-        ...{ error: 0.0713, speedup: 38.96 },
+        ...{ error: 0.0713, speedup: 38.96, onward: { seconds: 210.2, gradient: 0.0098 } },
       }
     : null,
 });

@@ -88,7 +88,13 @@ export interface DemoResult {
     /** The model trained on all pairs. */
     readonly before: ModelMeasures;
     readonly edits: readonly DemoEdit[];
-    readonly again: { readonly seconds: number; readonly gradient: number; readonly measures: ModelMeasures };
+    readonly again: {
+      readonly seconds: number;
+      readonly gradient: number;
+      readonly measures: ModelMeasures;
+      /** Seconds of training on from θ̂ instead of from the start. */
+      readonly onward: number | null;
+    };
   };
   /** Training again without more and more pairs. */
   readonly curves: Pick<CurvesRecord, 'before' | 'groups' | 'correlations'>;
@@ -187,7 +193,10 @@ function removedIn(asked: DemoAsked, { removals }: Findings, swapped: ReadonlySe
     edits: shown.map(({ rung, editSeconds: seconds, measures: { edited }, retrained: { speedup, error } }) => ({
       ...{ rung, seconds, speedup, measures: edited, error },
     })),
-    again: { seconds: retrained.seconds, gradient: retrained.gradient, measures: retrained.measures },
+    again: {
+      ...{ seconds: retrained.seconds, gradient: retrained.gradient, measures: retrained.measures },
+      onward: retrained.onward?.seconds ?? null,
+    },
   };
 }
 

@@ -10,8 +10,11 @@ import type { Device } from '../device/open.ts';
 import { withoutRows } from '../ecif/streamed-removal.ts';
 import type { Adapter } from '../models/clip/lora.ts';
 import { loadCheckpoint } from '../models/clip/train-checkpoint.node.ts';
+import { settle } from '../models/settle.ts';
+import { stacked } from '../models/stacked.ts';
 import { gradientNorm } from '../models/streamed.ts';
 import type { RemovalRecord } from '../report/records.ts';
+import { readText, writeText } from './files.ts';
 import { measureAt } from './measures.ts';
 import { readIds } from './pair-ids.ts';
 import type { Progress } from './progress.ts';
@@ -23,6 +26,11 @@ import { runTraining } from './train-run.ts';
 
 /** Names, in the folder of an edit, of the ids that training again leaves out, and of its run. */
 export const [WITHOUT_FILE, RETRAINED] = ['without.json', 'retrained'] as const;
+
+/** Name, in the folder of training again, of what training on from θ̂ took. */
+const ONWARD_FILE = 'onward.json';
+
+type Retrained = NonNullable<RemovalRecord['retrained']>;
 
 /** Ids that training again leaves out: those of the edit, and those that the run left out itself. */
 export const leftOut = ({ settings: { without } }: OpenedRun, removed: readonly string[]): string[] => [
@@ -118,6 +126,31 @@ export const thetaIn = async (from: string, { theta }: OpenedRun, device: Device
   (await loadCheckpoint(runFile(from, 'theta'), theta, device)).state.theta;
 
 /**
+ * Trains on from θ̂ without the pairs, as far as the run was to settle: what training again takes at the least. It is
+ * kept in the folder of training again.
+ */
+async function trainOn(
+  { loss, theta, settings }: OpenedRun,
+  rows: readonly number[],
+  out: string,
+  progress: Progress,
+): Promise<NonNullable<Retrained['onward']> | null> {
+  const { 'to-stationarity': tolerance, iterations, 'newton-steps': newtonSteps } = settings;
+  const kept = join(out, ONWARD_FILE);
+  if (tolerance === undefined) return null;
+  if (existsSync(kept)) return JSON.parse(readText(kept)) as NonNullable<Retrained['onward']>;
+  const began = performance.now();
+  const settled = await settle(await stacked(withoutRows(loss, rows)), theta, {
+    ...{ tolerance, iterations, newtonSteps },
+    onIteration: (method, i) => progress.status(`training on from the trained model: ${method} ${i}`),
+  });
+  const found = { seconds: (performance.now() - began) / 1000, gradient: settled.gradientNorm };
+  disposeTree(settled.theta);
+  writeText(kept, `${JSON.stringify(found)}\n`);
+  return found;
+}
+
+/**
  * Trains again, or goes on with it, in the folder of an edit, and compares; what was trained before
  * without the same pairs spares it that.
  * @param rows the removed pairs
@@ -129,12 +162,13 @@ export async function verifyEdit(
   evaluation: EvaluationPairs | null,
   device: Device,
   progress: Progress,
-): Promise<NonNullable<RemovalRecord['retrained']>> {
+): Promise<Retrained> {
   const { out, seconds } = await trainAgain({ folder, dir }, rows.length, device, progress);
   const [edited, retrained] = [await thetaIn(dir, run, device), await thetaIn(out, run, device)];
   const { norm } = await gradientNorm(withoutRows(run.loss, rows), retrained);
   const measures = evaluation === null ? null : await measureAt(run, evaluation, retrained, progress);
   const error = await errorOf(edited, retrained, run.theta);
   disposeTree([edited, retrained]);
-  return { seconds, gradient: norm, measures, error, speedup: seconds / editSeconds };
+  const onward = await trainOn(run, rows, out, progress);
+  return { seconds, gradient: norm, measures, error, speedup: seconds / editSeconds, onward };
 }

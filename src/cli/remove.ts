@@ -22,6 +22,10 @@ const measureRow = (name: string, { loss, r1, r5, accuracy }: ModelMeasures): st
   accuracy === null ? '' : percent(accuracy),
 ];
 
+/** What training on from the trained model took. */
+const onwardText = ({ onward }: NonNullable<RemovalRecord['retrained']>): string =>
+  onward == null ? '' : `; training on from the trained model ${onward.seconds.toFixed(1)} s`;
+
 /** What the model did before, was predicted to do, and does. */
 function measuresText({ measures, retrained }: RemovalRecord): string[] {
   if (measures === null) return [];
@@ -55,7 +59,7 @@ function describe(run: string, edit: WrittenEdit, dry: boolean): string {
       : [
           [
             'verified',
-            `parameter error ${retrained.error.toPrecision(3)} (1 without an edit), gradient there ${power(retrained.gradient)}; ${retrained.seconds.toFixed(1)} s, ${retrained.speedup.toFixed(1)} times the edit`,
+            `parameter error ${retrained.error.toPrecision(3)} (1 without an edit), gradient there ${power(retrained.gradient)}; ${retrained.seconds.toFixed(1)} s, ${retrained.speedup.toFixed(1)} times the edit${onwardText(retrained)}`,
           ] as const,
         ];
   const facts = columns([

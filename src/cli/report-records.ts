@@ -145,6 +145,7 @@ export const removalRecord: Check<RemovalRecord> = objectOf<RemovalRecord>({
   retrained: orNull(
     objectOf<NonNullable<RemovalRecord['retrained']>>({
       ...{ seconds: number, gradient: number, measures: orNull(modelMeasures), error: number, speedup: number },
+      onward: orNull(objectOf({ seconds: number, gradient: number })),
     }),
   ),
 });

@@ -210,6 +210,8 @@ export interface RemovalRecord extends MadeBy {
     readonly error: number;
     /** Seconds of retraining over `editSeconds`. */
     readonly speedup: number;
+    /** Training on from θ̂ without the pairs, as far as the run was to settle; null where it was not. */
+    readonly onward?: { readonly seconds: number; readonly gradient: number } | null;
   } | null;
 }
 

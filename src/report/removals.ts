@@ -18,6 +18,7 @@ interface Line {
 const linesOf = ({ measures, gradient, editSeconds: seconds, retrained }: RemovalRecord): Line[] => [
   { name: 'before', measures: measures?.before ?? null, gradient: gradient.before, seconds: null },
   { name: 'edited', measures: measures?.edited ?? null, gradient: gradient.after, seconds },
+  ...(retrained?.onward == null ? [] : [{ name: 'trained on from before', measures: null, ...retrained.onward }]),
   ...(retrained === null
     ? []
     : [{ name: 'retrained', measures: retrained.measures, gradient: retrained.gradient, seconds: retrained.seconds }]),
