@@ -11,6 +11,7 @@ const devices = new Map<DeviceChoice, Promise<Device>>();
 function deviceOf(kind: DeviceChoice): Promise<Device> {
   const made = devices.get(kind) ?? openDevice({ kind });
   devices.set(kind, made);
+  made.catch(() => devices.delete(kind));
   return made;
 }
 

@@ -44,8 +44,35 @@ describeBrowser('the playground', () => {
       await page.keyboard.press('Enter');
       await expect.poll(() => page.evaluate('document.activeElement?.id')).toBe(name);
       expect(new URL(page.url()).hash).toBe(`#at=${name}`);
+      const figure = figureOf(page, name);
+      await settled(figure);
+      const top = (): Promise<number> =>
+        page.evaluate<number>(`document.getElementById('${name}').getBoundingClientRect().top`);
+      await expect.poll(async () => Math.abs(await top())).toBeLessThan(60);
       await page.goBack();
       expect(new URL(page.url()).hash).toBe('');
+    }));
+
+  it('keeps its state when a reader skips to the article, and one step of history for a row of keys', () =>
+    open({ gpu: false, hash: '#batch.t=0.1&batch.pair=3' }, async (page) => {
+      const figure = figureOf(page, 'batch');
+      await settled(figure);
+      await page.locator('.skip').focus();
+      await page.keyboard.press('Enter');
+      expect(await page.evaluate('document.activeElement?.id')).toBe('main');
+      expect(new URL(page.url()).hash).toBe('#batch.t=0.1&batch.pair=3');
+      const steps = await page.evaluate<number>('history.length');
+      const slider = figure.getByRole('slider', { name: 'Temperature τ' });
+      await slider.focus();
+      for (let i = 0; i < 5; i++) await page.keyboard.press('ArrowRight');
+      expect(await page.evaluate<number>('history.length')).toBe(steps + 1);
+      expect(new URL(page.url()).hash).toContain('at=batch');
+    }));
+
+  it('has matrices that can be read in the dark, also where shares are large', () =>
+    open({ gpu: false, figure: 'batch', hash: '#batch.t=0.1', dark: true }, async (page) => {
+      await settled(figureOf(page, 'batch'));
+      expect(await violations(page)).toEqual([]);
     }));
 
   it('chooses the device for all figures, and says why', () =>

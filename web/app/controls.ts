@@ -43,7 +43,7 @@ export function slider(options: SliderOptions): Control<number> {
   };
   const id = uniqueId('slider');
   const input = h('input', { type: 'range', id, min: 0, max: steps, step: 1 });
-  const output = h('output', { for: id });
+  const output = h('output', { for: id, 'aria-live': 'off' });
   const tell = (x: number): void => {
     output.textContent = format(x);
     input.setAttribute('aria-valuetext', format(x));

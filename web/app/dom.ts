@@ -55,7 +55,7 @@ export function show(el: HTMLElement | SVGElement, x: number, digits = 4): void 
 
 /** An element that shows a number, found by tests and style sheets by its name. */
 export function shown(name: string, x?: number): HTMLOutputElement {
-  const el = h('output', { 'data-name': name });
+  const el = h('output', { 'data-name': name, 'aria-live': 'off' });
   if (x !== undefined) show(el, x);
   return el;
 }

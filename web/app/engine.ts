@@ -37,6 +37,8 @@ export class Engine {
   readonly #waiting = new Map<string, Call>();
   readonly #running = new Map<number, Call>();
   #next = 0;
+  /** Why the worker answers no more. */
+  #broken: string | null = null;
   #device: DeviceChoice = 'auto';
 
   constructor(worker: Worker) {
@@ -57,6 +59,7 @@ export class Engine {
     argument: Functions[N]['argument'],
     { onProgress, transfer = [] }: CallOptions = {},
   ): Promise<Computed<Functions[N]['result']>> {
+    if (this.#broken !== null) return Promise.reject(new Error(this.#broken));
     const asked: Asked = { id: this.#next++, name, argument, device: this.#device };
     this.#waiting.get(line)?.reject(new Outdated());
     return new Promise((resolve, reject) => {
@@ -72,7 +75,12 @@ export class Engine {
     if (call === undefined || [...this.#running.values()].some((one) => one.line === line)) return;
     this.#waiting.delete(line);
     this.#running.set(call.asked.id, call);
-    this.#worker.postMessage(call.asked, [...call.transfer]);
+    try {
+      this.#worker.postMessage(call.asked, [...call.transfer]);
+    } catch (error) {
+      this.#running.delete(call.asked.id);
+      call.reject(error instanceof Error ? error : new Error(String(error)));
+    }
   }
 
   #answered(answer: Answer): void {
@@ -89,9 +97,10 @@ export class Engine {
   }
 
   #failed(message: string): void {
+    this.#broken = `${message}; load the page again`;
     const calls = [...this.#running.values(), ...this.#waiting.values()];
     this.#running.clear();
     this.#waiting.clear();
-    calls.forEach(({ reject }) => reject(new Error(message)));
+    calls.forEach(({ reject }) => reject(new Error(this.#broken ?? message)));
   }
 }

@@ -8,6 +8,7 @@ import { Engine } from './engine.ts';
 import type { Figure, Mounted } from './figure.ts';
 import { changed, hashOf, PAGE, type State, stateOf, tableOf } from './state.ts';
 import { tidy } from './params.ts';
+import { Steps } from './steps.ts';
 
 const table = tableOf(FIGURES);
 const engines: Engine[] = [];
@@ -61,7 +62,7 @@ const links: (() => void)[] = [];
 function tools({ name, params, title }: Figure, alone: boolean): HTMLElement {
   const reset = button('Reset', () => apply(changed(table, state, name, tidy(params, {})), 'push'));
   reset.setAttribute('aria-label', `Reset: ${title}`);
-  const link = h('a', {}, alone ? 'The whole article' : 'This figure alone');
+  const link = h('a', { target: alone ? '_top' : null }, alone ? 'The whole article' : 'This figure alone');
   const follow = (): void => {
     const other = alone ? 'index.html' : `figure.html?figure=${name}`;
     link.setAttribute('href', addressOf(changed(table, state, '', { at: alone ? name : '' }), other));
@@ -75,15 +76,14 @@ function tools({ name, params, title }: Figure, alone: boolean): HTMLElement {
 function mount(place: HTMLElement, figure: Figure, alone: boolean): void {
   const { name } = figure;
   if (mounted.has(name)) return;
-  // While a control is moved its steps belong to one step of the history: the first pushes, the others replace.
-  let moving = false;
+  const steps = new Steps();
   const engine = figure.long === true ? startEngine() : shared;
   engine.choose(page().device);
   const host = {
     engine,
     change: (patch: Readonly<Record<string, unknown>>, done = true): void => {
-      apply(changed(table, state, name, patch), moving ? 'replace' : 'push');
-      moving = !done;
+      const here = alone ? state : changed(table, state, '', { at: name });
+      apply(changed(table, here, name, patch), steps.follow(Object.keys(patch), done));
     },
   };
   const stage = h('div', { class: 'stage' });
@@ -92,10 +92,29 @@ function mount(place: HTMLElement, figure: Figure, alone: boolean): void {
   place.dataset.mounted = '';
 }
 
-/** Leads to the chapter that the address names. */
+/** What ends being led: the reader moves. */
+const MOVES = ['wheel', 'touchstart', 'pointerdown', 'keydown'] as const;
+/** Milliseconds after which figures above a chapter have grown to their size. */
+const GROWING = 8000;
+let release = (): void => undefined;
+
+/** Leads to the chapter that the address names, and stays there while figures grow, until the reader moves. */
 function lead(): void {
-  const { at } = page();
-  if (at !== '') document.getElementById(at)?.scrollIntoView();
+  release();
+  const target = document.getElementById(page().at);
+  const main = document.querySelector('main');
+  if (page().at === '' || target === null || main === null) return;
+  const go = (): void => target.scrollIntoView({ behavior: 'instant' });
+  const growth = new ResizeObserver(go);
+  const timer = setTimeout(() => release(), GROWING);
+  release = () => {
+    clearTimeout(timer);
+    growth.disconnect();
+    MOVES.forEach((kind) => removeEventListener(kind, release));
+  };
+  MOVES.forEach((kind) => addEventListener(kind, release, { passive: true }));
+  growth.observe(main);
+  go();
 }
 
 function start(): void {
@@ -118,7 +137,9 @@ function start(): void {
   for (const place of places) {
     const figure = figureOf(place);
     if (figure === undefined) {
-      place.textContent = `There is no figure ${JSON.stringify(alone)}; there are ${FIGURES.map(({ name }) => name).join(', ')}.`;
+      const asked =
+        alone === null ? 'This page shows one figure, ?figure=NAME' : `There is no figure ${JSON.stringify(alone)}`;
+      place.textContent = `${asked}; there are ${FIGURES.map(({ name }) => name).join(', ')}.`;
     } else near.observe(place);
   }
   if (alone !== null) {
@@ -127,8 +148,13 @@ function start(): void {
     document.getElementById('title')?.append(title);
   }
   addEventListener('popstate', () => {
+    const { at } = page();
     apply(stateOf(table, location.hash), 'none');
-    lead();
+    if (page().at !== at) lead();
+  });
+  document.querySelector('.skip')?.addEventListener('click', (event) => {
+    event.preventDefault();
+    document.getElementById('main')?.focus();
   });
   document.querySelectorAll<HTMLAnchorElement>('a[data-chapter]').forEach((link) =>
     link.addEventListener('click', (event) => {

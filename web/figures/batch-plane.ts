@@ -27,7 +27,7 @@ interface Placed {
 
 /** What the plane tells. */
 interface PlaneEvents {
-  move(half: Half, points: readonly number[], done: boolean): void;
+  move(half: Half, pair: number, points: readonly number[], done: boolean): void;
   choose(pair: number): void;
 }
 
@@ -78,7 +78,7 @@ export function plane(names: readonly EmojiPair[], events: PlaneEvents) {
     if (placed === null) return;
     const points = placed[half].slice();
     [points[2 * i], points[2 * i + 1]] = [x, y];
-    events.move(half, points, done);
+    events.move(half, i, points, done);
   };
 
   const handle = (half: Half, i: number): SVGGElement => {
@@ -92,7 +92,6 @@ export function plane(names: readonly EmojiPair[], events: PlaneEvents) {
       g.setPointerCapture(event.pointerId);
       event.preventDefault();
       g.focus();
-      events.choose(i);
     });
     let dragged = false;
     g.addEventListener('pointermove', (event) => {
@@ -102,6 +101,10 @@ export function plane(names: readonly EmojiPair[], events: PlaneEvents) {
     });
     g.addEventListener('pointerup', (event) => {
       if (dragged) move(half, i, locate(event), true);
+      else events.choose(i);
+      dragged = false;
+    });
+    g.addEventListener('pointercancel', () => {
       dragged = false;
     });
     g.addEventListener('keydown', (event) => {

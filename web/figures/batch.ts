@@ -17,14 +17,14 @@ export const BATCH_PAIRS = ['carrot', 'tomato', 'cherries', 'cat face', 'fox', '
 
 /** Half the side of the plane. */
 export const REACH = 2;
-/** How far a step of training moves a point for a unit of force. */
+/** How far a step of training moves a point for a unit of force, at τ = 1 and above: forces change with 1/τ². */
 const RATE = 0.08;
 
 const coordinates = (...xy: readonly number[]) =>
   ({ kind: 'list', least: -REACH, most: REACH, size: 2 * BATCH_PAIRS.length, default: xy }) as const;
 
 const PARAMS = {
-  t: { kind: 'number', least: 0.1, most: 3, default: 1 },
+  t: { kind: 'number', least: 0.1, most: 10, default: 1 },
   pair: { kind: 'whole', least: 0, most: BATCH_PAIRS.length - 1, default: 1 },
   show: { kind: 'choice', choices: ['s', 'rows', 'columns'], default: 'rows' },
   texts: coordinates(1.5, 0.5, 1, 1.2, 0.2, 1.75, -1.2, 0.9, -1.6, 0.1, 0.3, -1.4),
@@ -40,8 +40,8 @@ const matrixOf = ({ show: kind }: Values, found: BatchFound): readonly number[] 
   ({ s: found.similarities, rows: found.rows, columns: found.columns })[kind];
 
 /** Points after a step against the gradient. */
-const stepped = (points: readonly number[], forces: readonly number[]): number[] =>
-  points.map((x, i) => Math.min(REACH, Math.max(-REACH, x + RATE * forces[i])));
+const stepped = (points: readonly number[], forces: readonly number[], t: number): number[] =>
+  points.map((x, i) => Math.min(REACH, Math.max(-REACH, x + RATE * Math.min(1, t * t) * forces[i])));
 
 export const batchFigure = defineFigure({
   name: 'batch',
@@ -61,10 +61,11 @@ export const batchFigure = defineFigure({
     const step = button('One step of training', () => {
       if (found === null) return;
       const { texts, images } = found.forces;
-      host.change({ texts: stepped(values.texts, texts), images: stepped(values.images, images) });
+      const { t } = values;
+      host.change({ texts: stepped(values.texts, texts, t), images: stepped(values.images, images, t) });
     });
     const drawing = plane(names, {
-      move: (half, points, done) => host.change({ [half]: points }, done),
+      move: (half, pair, points, done) => host.change({ pair, [half]: points }, done),
       choose: (pair) => host.change({ pair }),
     });
     const matrix = matrixTable(names, (pair) => host.change({ pair }));
@@ -82,9 +83,10 @@ export const batchFigure = defineFigure({
       ),
       status.el,
     );
-    const draw = (computed: BatchFound): void => {
-      found = computed;
-      drawing.forces(values, computed);
+    const draw = (asked: Values, computed: BatchFound): void => {
+      // A step starts from what is shown; an answer to earlier points is none to these.
+      found = asked === values ? computed : null;
+      drawing.forces(asked, computed);
       matrix.set(matrixOf(values, computed), {
         pair: values.pair,
         kind: KINDS[values.show],
@@ -101,7 +103,8 @@ export const batchFigure = defineFigure({
       kinds.set(values.show);
       drawing.points(values);
       const argument = { texts: values.texts, images: values.images, temperature: values.t };
-      void ask(host.engine, status, 'batch', 'batch', argument, draw);
+      found = null;
+      void ask(host.engine, status, 'batch', 'batch', argument, (computed) => draw(next, computed));
     };
     set(first);
     return { set, dispose: () => el.replaceChildren() };

@@ -30,8 +30,8 @@ const VALIDATION = named(
 const MOST = 8;
 
 const PARAMS = {
-  t: { kind: 'number', least: 0.2, most: 3, default: 1 },
-  d: { kind: 'number', least: 0.05, most: 10, default: 1 },
+  t: { kind: 'number', least: 0.2, most: 5, default: 1 },
+  d: { kind: 'number', least: 0.1, most: 10, default: 1 },
   batch: { kind: 'choice', choices: ['4', '8', '16'], default: '8' },
   remove: { kind: 'set', most: PAIRS.length - 1, size: MOST, default: [4, 5] },
 } as const;

@@ -15,7 +15,7 @@ import { lengthOf, rolesPlane } from './roles-plane.ts';
 
 const PARAMS = {
   pair: { kind: 'whole', least: 0, most: BATCH_PAIRS.length - 1, default: 1 },
-  t: { kind: 'number', least: 0.2, most: 3, default: 1 },
+  t: { kind: 'number', least: 0.2, most: 5, default: 1 },
   zeta: { kind: 'number', least: 0, most: 1, default: 1 },
   eps: { kind: 'number', least: -1, most: 0, default: 0 },
   form: { kind: 'choice', choices: ['exact', 'corrected', 'published'], default: 'exact' },
