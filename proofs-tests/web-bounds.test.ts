@@ -28,6 +28,19 @@ describe('the problem with one parameter', () => {
     expect(at.p1).toBeCloseTo(Math.abs(one.first(one.without, edited)) / 1e-3, 2);
   });
 
+  it('is broken a little later, as δ falls, by the distance that its proof speaks of', async () => {
+    const at = [0.021, 0.023, 0.026].map((decay) => ({ decay, removed: 1 }));
+    const below = (await found({ ...LINE, at })).map(({ printed, error, surrogate }) => [
+      printed! < error,
+      printed! < surrogate!,
+    ]);
+    expect(below).toEqual([
+      [true, true],
+      [true, false],
+      [false, false],
+    ]);
+  });
+
   it('has the constants that a scan by finite differences finds', async () => {
     const [constants, scanned] = [await lineConstants(cpu, 1), scannedConstants({ file: ONE_DIMENSION })];
     expect(constants.batch / scanned.batch).toBeCloseTo(1, 3);
@@ -52,6 +65,11 @@ describe('the problem with one parameter', () => {
 });
 
 describe('pairs of emoji', () => {
+  it('have a printed bound of some hundreds of times the error at δ = 100', async () => {
+    const [{ printed, error }] = await found({ ...EMOJI, at: [{ decay: 100, removed: 1 }] });
+    expect(Math.round(printed! / error / 100)).toBe(4);
+  });
+
   const at = [0.1, 10].flatMap((decay) => [1, 4].map((removed) => ({ decay, removed })));
 
   it.each(['corrected', 'exact', 'newton'] as const)(

@@ -150,6 +150,7 @@ describe('remove it without retraining', async () => {
     const [low, usual, high] = [await at({ ...VALUES, d: 0.1 }), await at(VALUES), await at({ ...VALUES, d: 10 })];
     const four = await at({ ...VALUES, batch: '4' });
     low.errors.forEach((error, i) => expect(error).toBeGreaterThan(usual.errors[i]));
+    expect(low.published).toBeLessThan(usual.published);
     high.errors.forEach((error) => expect(error).toBeLessThan(0.2));
     expect(low.way).toBeGreaterThan(usual.way);
     expect(four.way).toBeGreaterThan(usual.way);
@@ -161,6 +162,8 @@ describe('remove it without retraining', async () => {
     const { theta } = await trainedModel.run(empty, PROBLEM, quiet);
     await removalFound.run(empty, { problem: PROBLEM, theta, remove: REMOVE }, quiet);
     await leftOut.run(empty, { problem: PROBLEM, theta, pair: 3 }, quiet);
+    expect(empty.memory().live).toBe(0);
+    await expect(leftOut.run(empty, { problem: PROBLEM, theta, pair: 999 }, quiet)).rejects.toThrow();
     expect(empty.memory().live).toBe(0);
   });
 });

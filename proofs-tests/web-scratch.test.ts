@@ -9,6 +9,7 @@ import { registry } from '../src/autodiff/ops/registry.ts';
 import * as kernels from '../src/shaders/kernels.gen.ts';
 import { openDevice, tensor, type Tensor } from '../src/index.ts';
 import * as ecif from '../src/index.ts';
+import { tellable } from '../web/figures/scratch-check.ts';
 import { layoutOf, NODE_HEIGHT } from '../web/figures/scratch-layout.ts';
 import { parseExpression } from '../web/maths/expression.ts';
 import { evaluate } from '../web/maths/expression-ops.ts';
@@ -107,6 +108,37 @@ describe('an expression of chapter 7', () => {
     expect((await find({ text: 'sum(A . A)' })).by).toBe('A');
     const { by, gradient } = await find({ text: '3' });
     expect([by, gradient]).toEqual(['W', [0, 0, 0, 0, 0, 0]]);
+  });
+
+  it('may be a variable itself', async () => {
+    const [drawn] = variablesOf(usual).find(({ name }) => name === 't')!.values;
+    for (const text of ['t', '(t)', 'sum(t)'])
+      for (const view of ['value', 'gradient', 'product'] as const) {
+        const { value, gradient, product, graph } = await find({ text, view, by: 't' });
+        expect([value, gradient, product]).toEqual([drawn, [1], [0]]);
+        if (view !== 'product') expect(graph.nodes.map(({ result }) => result)).toEqual([null, 'value']);
+      }
+    expect(device.memory().buffers).toBe(0);
+  });
+
+  it('has no derivatives to tell where it is not finite', async () => {
+    const found = await find({ text: 'sum(log(W))' });
+    expect([found.value, found.check.vjp < 1e-6]).toEqual([NaN, true]);
+    const { slope, gradient, product, check, differences } = tellable(found);
+    const numbers = [slope, ...gradient, ...product, ...Object.values(check), ...Object.values(differences.errors)];
+    expect(numbers.every(Number.isNaN)).toBe(true);
+    expect(differences.curve.every((one) => Number.isNaN(one.slope) && Number.isNaN(one.product))).toBe(true);
+    const finite = await find({});
+    expect(tellable(finite)).toBe(finite);
+  });
+
+  it('fails checks against differences at a kink, and only there', async () => {
+    const good = async (seed: number): Promise<boolean[]> => {
+      const { jvp, vjp, hvp, symmetry } = (await find({ text: EXAMPLES['a kink'], seed })).check;
+      return [jvp, vjp, hvp, symmetry].map((error) => error <= 1e-6);
+    };
+    expect(await good(1)).toEqual([false, true, false, true]);
+    expect(await good(2)).toEqual([true, true, true, true]);
   });
 });
 

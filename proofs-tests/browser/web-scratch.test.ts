@@ -112,4 +112,30 @@ describeBrowser('from scratch', () => {
       await expect.poll(() => figure.locator('.scratch-wrong').textContent()).toBe('<img src=x onerror=alert(1)>');
       expect(await figure.locator('img').count()).toBe(0);
     }));
+
+  it('gives no verdict where f is not finite, and lets go of what was wrong before when a call fails', () =>
+    open({ gpu: false, figure: 'scratch', hash: '#scratch.e=sum(log(W))' }, async (page) => {
+      const figure = figureOf(page, 'scratch');
+      await settled(figure);
+      await figure.getByText('f is not a finite number').waitFor();
+      expect(await figure.locator('.scratch-good, .scratch-bad').count()).toBe(0);
+      expect(await numberIn(figure, 'slope')).toBeNaN();
+      const field = figure.getByLabel('f =');
+      await field.fill('t');
+      await expect.poll(() => figure.locator('.scratch-good').count()).toBe(4);
+      expect(await figure.getByText('f is not a finite number').count()).toBe(0);
+      await compare(figure, 1e-12);
+      await field.fill('sum(');
+      await expect.poll(() => field.getAttribute('aria-invalid')).toBe('true');
+      await page.evaluate(() => {
+        const { postMessage } = Worker.prototype;
+        Worker.prototype.postMessage = function (this: Worker, message: object) {
+          postMessage.call(this, { ...message, name: 'none' });
+        };
+      });
+      await field.fill('sum(W)');
+      await figure.locator('.status[data-state="failed"]').first().waitFor();
+      await expect.poll(() => field.getAttribute('aria-invalid')).toBe('false');
+      expect(await figure.locator('.scratch-results.scratch-stale').count()).toBe(1);
+    }));
 });

@@ -156,4 +156,30 @@ describeBrowser('the trace of a mistake', () => {
       const names = await figure.locator('.trace-ranking tbody th').allTextContents();
       expect(names[0]).toContain(EMOJI[after.indexOf(Math.max(...after))].caption);
     }));
+
+  it('stops waiting where the picture is missing, and keeps files that are dropped beside it out of the window', () =>
+    open({ gpu: false, figure: 'trace', hash: '#trace.on=1&trace.picture=72' }, async (page) => {
+      const figure = figureOf(page, 'trace');
+      await figure.getByText('is not part of the address: choose it again').waitFor();
+      await figure.getByRole('radio', { name: 'rocket' }).check({ force: true });
+      const busy = figure.locator('.status[data-state="busy"]');
+      await busy.waitFor();
+      await page.goBack();
+      await figure.getByText('is not part of the address: choose it again').waitFor();
+      await expect.poll(() => busy.count()).toBe(0);
+      expect(await figure.locator('.status').first().textContent()).toBe('');
+      const dropped = (file: boolean): Promise<boolean[]> =>
+        page.evaluate((withFile) => {
+          const dataTransfer = new DataTransfer();
+          if (withFile) dataTransfer.items.add(new File(['a'], 'a.png', { type: 'image/png' }));
+          else dataTransfer.setData('text/plain', 'a');
+          return ['dragover', 'drop'].map((kind) => {
+            const event = new DragEvent(kind, { dataTransfer, bubbles: true, cancelable: true });
+            document.body.dispatchEvent(event);
+            return event.defaultPrevented;
+          });
+        }, file);
+      expect(await dropped(true)).toEqual([true, true]);
+      expect(await dropped(false)).toEqual([false, false]);
+    }));
 });

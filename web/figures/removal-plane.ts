@@ -95,7 +95,7 @@ function farLabel({ at }: View, { edits }: RemovalFound): string {
   return `<text class="label removal-far" x="${x}" y="${y}" text-anchor="${anchor}">published goes ${times} × as far as retraining</text>`;
 }
 
-/** Levels of the loss after removal around the retrained point, by its curvature; the outermost through the start. */
+/** Approximate levels of the loss after removal around the retrained point, by its curvature there; the outermost through the start. */
 function levels({ at, scale }: View, { edits, curvature: [a, b, c] }: RemovalFound): string {
   const [x, y] = edits.retrained.at;
   const [turn, middle, half] = [Math.atan2(2 * b, a - c) / 2, (a + c) / 2, Math.hypot((a - c) / 2, b)];
@@ -132,7 +132,7 @@ function legendOf(): string {
   });
   const level =
     '<li><svg class="swatch" viewBox="0 0 36 16" aria-hidden="true"><ellipse class="removal-level" cx="18" cy="8" rx="16" ry="6"/></svg>' +
-    'level of the loss after removal</li>';
+    'approximate level of the loss after removal</li>';
   return `<ul class="legend">${items.join('')}${level}</ul>`;
 }
 

@@ -8,6 +8,23 @@ import type { ScratchFound } from '../maths/scratch.ts';
 /** Largest relative errors that the library's check allows, by the kind of device. */
 const TOLERANCE = { cpu: 1e-6, webgpu: 2e-2 } as const;
 
+/** What can be told: where f is no finite number it has no derivatives, whatever the rules of its ops say. */
+export function tellable(found: ScratchFound): ScratchFound {
+  if (Number.isFinite(found.value)) return found;
+  const none = (numbers: readonly number[]): number[] => numbers.map(() => NaN);
+  const { gradient, product, differences: all } = found;
+  return {
+    ...found,
+    ...{ gradient: none(gradient), slope: NaN, product: none(product) },
+    check: { jvp: NaN, vjp: NaN, hvp: NaN, symmetry: NaN },
+    differences: {
+      ...{ gradient: none(all.gradient), product: none(all.product) },
+      errors: { slope: NaN, gradient: NaN, product: NaN },
+      curve: all.curve.map(({ step }) => ({ step, slope: NaN, product: NaN })),
+    },
+  };
+}
+
 const HEADS = ['entry', 'value', '∂f', 'by differences', 'v', 'H·v', 'by differences'];
 
 /** What an entry of a matrix is called. */
@@ -129,9 +146,15 @@ export function checkList() {
       ),
       h('tbody', {}, ...rows.map(({ el }) => el)),
     ),
-    set: ({ check, device }: ScratchFound): void =>
+    /** No verdict is given where f is no finite number. */
+    set: ({ check, device, value }: ScratchFound): void =>
       rows.forEach(({ kind, error, verdict }) => {
         show(error, check[kind], 2);
+        if (!Number.isFinite(value)) {
+          verdict.textContent = 'no verdict';
+          verdict.className = '';
+          return;
+        }
         const good = check[kind] <= TOLERANCE[device];
         verdict.textContent = good ? '✓ agrees' : '✗ off';
         verdict.className = good ? 'scratch-good' : 'scratch-bad';

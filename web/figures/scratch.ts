@@ -7,7 +7,7 @@ import type { ValuesOf } from '../app/params.ts';
 import { ask, Status } from '../app/status.ts';
 import type { ScratchAsked, ScratchFound, ScratchWrong } from '../maths/scratch.ts';
 import { VARIABLES } from '../maths/scratch-words.ts';
-import { checkList, entryTable, stepPlot } from './scratch-check.ts';
+import { checkList, entryTable, stepPlot, tellable } from './scratch-check.ts';
 import { graphView } from './scratch-graph.ts';
 import { expressionField } from './scratch-field.ts';
 import { nodePanel } from './scratch-node.ts';
@@ -29,6 +29,9 @@ type Values = ValuesOf<typeof PARAMS>;
 
 const VIEWS = { value: 'the value', gradient: 'the gradient', product: 'the product H·v' };
 const ALONG = { random: 'at random', gradient: 'along the gradient', entry: 'along one entry' };
+
+const NOT_FINITE =
+  'f is not a finite number at these values, so it has no derivatives to compare; change the seed or the expression.';
 
 /** What the engine is asked for some values. */
 export const scratchAsked = ({ e, by, n, seed, view, along, entry, h: step }: Values): ScratchAsked => ({
@@ -84,6 +87,7 @@ export const scratchFigure = defineFigure({
     const entries = entryTable((entry) => host.change({ along: 'entry', entry }));
     const [steps, checks] = [stepPlot(), checkList()];
     const [value, slope, curvature] = [shown('value'), shown('slope'), shown('curvature')];
+    const undefinedHere = h('p', { class: 'scratch-problem', role: 'status' });
     const results = h(
       'div',
       { class: 'scratch-results' },
@@ -94,6 +98,7 @@ export const scratchFigure = defineFigure({
         h('span', {}, 'slope vᵀ∇f = ', slope),
         h('span', {}, 'curvature vᵀH·v = ', curvature),
       ),
+      undefinedHere,
       h('div', { class: 'columns scratch-top' }, h('div', {}, controls(view.el), graph.el), panel.el),
       h('h3', {}, 'Derivatives, and finite differences beside them'),
       controls(along.el, step.el),
@@ -120,12 +125,17 @@ export const scratchFigure = defineFigure({
         panel.behind(node, nodes, behind),
       );
     };
+    /** Tells whether what is drawn is that of the expression. */
+    const mark = (stale: boolean): void => {
+      results.classList.toggle('scratch-stale', stale);
+      results.hidden = stale && found === null;
+    };
     const draw = (computed: ScratchFound | ScratchWrong): void => {
       field.tell(computed.kind === 'wrong' ? computed : null);
-      results.classList.toggle('scratch-stale', computed.kind === 'wrong');
-      results.hidden = computed.kind === 'wrong' && found === null;
-      if (computed.kind === 'wrong') return;
-      found = computed;
+      if (computed.kind === 'wrong') return mark(true);
+      found = tellable(computed);
+      mark(false);
+      undefinedHere.textContent = Number.isFinite(found.value) ? '' : NOT_FINITE;
       show(value, found.value);
       show(slope, found.slope);
       show(
@@ -154,7 +164,11 @@ export const scratchFigure = defineFigure({
       view.set(values.view);
       along.set(values.along);
       step.set(values.h);
-      void ask(host.engine, status, 'scratch', 'scratch', scratchAsked(values), draw);
+      void ask(host.engine, status, 'scratch', 'scratch', scratchAsked(values), draw).then(() => {
+        if (status.el.dataset.state !== 'failed') return;
+        field.tell(null);
+        mark(true);
+      });
     };
     set(first);
     return { set, dispose: () => el.replaceChildren() };

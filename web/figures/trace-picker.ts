@@ -26,6 +26,23 @@ function option(name: string, i: number, choose: (i: number) => void): { el: HTM
   return { el: h('label', { class: 'trace-option' }, input, image), input };
 }
 
+/**
+ * Keeps the browser from leaving the page for a file that is dropped where no figure takes it.
+ * @returns ends that
+ */
+export function guardWindow(): () => void {
+  const guard = new AbortController();
+  for (const kind of ['dragover', 'drop'] as const) {
+    const keep = (event: DragEvent): void => {
+      if (event.defaultPrevented || !event.dataTransfer?.types.includes('Files')) return;
+      event.preventDefault();
+      event.dataTransfer.dropEffect = 'none';
+    };
+    window.addEventListener(kind, keep, { signal: guard.signal });
+  }
+  return () => guard.abort();
+}
+
 /** The picker. */
 export function picker(picked: Picked) {
   const name = uniqueId('trace-picture');

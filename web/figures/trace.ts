@@ -8,7 +8,7 @@ import { defineFigure } from '../app/figure.ts';
 import { Status } from '../app/status.ts';
 import { type Found, NOTHING, traced } from './trace-compute.ts';
 import { FRESH, OWN, PARAMS, SUITS, type TraceValues } from './trace-params.ts';
-import { picker } from './trace-picker.ts';
+import { guardWindow, picker } from './trace-picker.ts';
 import { traceView } from './trace-view.ts';
 
 /** The status with a bar, and a way to try again. */
@@ -27,6 +27,13 @@ function progressStatus(again: () => void) {
     busy: (): void => {
       show(null);
       status.busy();
+    },
+    /** Nothing is computed, and nothing was. */
+    idle: (): void => {
+      show(null);
+      status.busy('', 0);
+      delete status.el.dataset.state;
+      delete status.el.dataset.device;
     },
     progress: (text: string, share: number | null): void => {
       show(share);
@@ -93,15 +100,17 @@ export const traceFigure = defineFigure({
       view.draw(values, found);
       const missing = values.picture === OWN && own === null;
       pictures.say(missing ? 'A picture of your own is not part of the address: choose it again.' : '');
-      if (!values.on || missing) return;
+      if (!values.on || missing) return status.idle();
       status.busy();
       void compute(mine);
     };
+    const unguard = guardWindow();
     set(firstValues);
     return {
       set,
       dispose: () => {
         turn++;
+        unguard();
         el.replaceChildren();
       },
     };

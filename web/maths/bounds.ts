@@ -8,6 +8,7 @@ import * as ecif from '../../src/index.ts';
 import { lineConstants } from './bounds-line.ts';
 import { type BoundedEstimator, boundsFile, type BoundsSetting, EDITS } from './bounds-problems.ts';
 import { computation } from './computation.ts';
+import { holding, type Keep } from './holding.ts';
 
 /** Bounds asked for: one problem and estimator at several decays and numbers of removed pairs. */
 export interface BoundsAsked extends BoundsSetting {
@@ -80,17 +81,20 @@ async function boundsAt(
   asked: BoundsAsked,
   { decay, removed }: BoundsAsked['at'][number],
   constants: ecif.TheoremConstants | undefined,
+  keep: Keep,
 ): Promise<BoundsAt> {
   const { estimator } = asked;
   const file = boundsFile(asked, decay, removed);
   const placed = placeConvex(file, device);
   const { problem, start } = placed;
+  keep([placed.validation, problem.batches, start]);
   const seg = ecif.segOf(file.batches, file.remove);
-  const { theta } = await ecif.minimise(ecif.totalLoss(problem), start);
-  const h = await ecif.curvatureAt(ecif.totalLoss(problem), theta);
+  const theta = keep((await ecif.minimise(ecif.totalLoss(problem), start)).theta);
+  const h = keep(await ecif.curvatureAt(ecif.totalLoss(problem), theta));
   const removal = ecif.removalOf(problem, theta, seg, h);
-  const edited = await EDITS[estimator](removal);
+  const edited = keep(await EDITS[estimator](removal));
   const { theta: retrained, gradientNorm } = await ecif.minimise(removal.without, theta);
+  keep(retrained);
   const flat = new Flat(theta);
   const [from, to, truth] = [await flat.toVector(theta), await flat.toVector(edited), await flat.toVector(retrained)];
   const terms = (await termFeatures(problem, theta, seg)).flat();
@@ -100,7 +104,7 @@ async function boundsAt(
     terms,
   });
   const corrected = estimator === 'corrected';
-  const found: BoundsAt = {
+  return {
     ...{ decay, removed, error: distance(to, truth), change: distance(from, truth) },
     resolution: gradientNorm / decay + 1e3 * device.epsilon * Math.max(1, norm(from)),
     surrogate: corrected && asked.problem === 'line' ? await surrogateError(problem, theta, seg, to) : null,
@@ -108,9 +112,6 @@ async function boundsAt(
     ...(await priorOf(problem, theta, seg, estimator, await lossAt(theta))),
     ...certificatesFrom(await lossAt(edited), decay),
   };
-  h.dispose();
-  ecif.disposeTree([placed.validation, problem.batches, start, theta, edited, retrained]);
-  return found;
 }
 
 export const boundsFound = computation<BoundsAsked, BoundsAt[]>({
@@ -120,7 +121,7 @@ export const boundsFound = computation<BoundsAsked, BoundsAt[]>({
     const found: BoundsAt[] = [];
     for (const [i, at] of asked.at.entries()) {
       if (i > 0) report('training, removing, retraining…', i / asked.at.length);
-      found.push(await boundsAt(device, asked, at, constants));
+      found.push(await holding((keep) => boundsAt(device, asked, at, constants, keep)));
     }
     return found;
   },

@@ -6,6 +6,7 @@ import { placeConvex, type PlacedConvex } from '../../src/ecif/convex-file.ts';
 import { RUNGS } from '../../src/ecif/estimators.ts';
 import * as ecif from '../../src/index.ts';
 import { computation } from './computation.ts';
+import { holding, type Keep } from './holding.ts';
 import { batchesOf, convexOf, type PairsAsked } from './pairs.ts';
 
 /** A problem of emoji pairs on some of their features. */
@@ -68,39 +69,38 @@ function placed(asked: RemovalProblem, device: ecif.Device): PlacedConvex {
   return placeConvex({ ...file, text: cut(file.text), image: cut(file.image), validation }, device);
 }
 
-/** Runs on a problem; what it placed is given back. */
-async function withProblem<R>(
+/** Runs on a problem; what it placed and keeps is given back. */
+function withProblem<R>(
   asked: RemovalProblem,
   device: ecif.Device,
-  run: (placed: PlacedConvex, evaluation: (theta: ecif.Bilinear) => ecif.Tensor) => Promise<R>,
+  run: (placed: PlacedConvex, evaluation: (theta: ecif.Bilinear) => ecif.Tensor, keep: Keep) => Promise<R>,
 ): Promise<R> {
-  const all = placed(asked, device);
-  const { problem, start, validation } = all;
-  const result = await run(all, (theta) => ecif.batchLoss(problem.model, theta, validation));
-  ecif.disposeTree([problem.batches, start, validation]);
-  return result;
+  return holding((keep) => {
+    const all = placed(asked, device);
+    const { problem, start, validation } = all;
+    keep([problem.batches, start, validation]);
+    return run(all, (theta) => ecif.batchLoss(problem.model, theta, validation), keep);
+  });
 }
 
 export const trainedModel = computation<RemovalProblem, Trained>({
   wants: 'float64',
   run: (device, asked) =>
-    withProblem(asked, device, async ({ problem, start }, evaluation) => {
+    withProblem(asked, device, async ({ problem, start }, evaluation, keep) => {
       const total = ecif.totalLoss(problem);
       const { theta, iterations, gradientNorm } = await ecif.minimise(total, start);
-      const h = await ecif.curvatureAt(total, theta);
-      const gradient = ecif.scope(() => ecif.grad(evaluation)(theta));
-      const w = await h.solve(gradient);
+      keep(theta);
+      const h = keep(await ecif.curvatureAt(total, theta));
+      const gradient = keep(ecif.scope(() => ecif.grad(evaluation)(theta)));
+      const w = keep(await h.solve(gradient));
       const scores = async (form: ecif.NegForm): Promise<number[]> =>
         (await ecif.pairScores(problem, theta, w, form)).map(({ score }) => score);
-      const found = {
+      return {
         theta: [...(await new Flat(theta).toVector(theta))],
         ...{ iterations, gradientNorm },
         evaluation: await ecif.itemOf(() => evaluation(theta)),
         scores: { corrected: await scores('corrected'), published: await scores('published') },
       };
-      h.dispose();
-      ecif.disposeTree([theta, gradient, w]);
-      return found;
     }),
 });
 
@@ -176,19 +176,18 @@ async function curvatureIn(
 export const removalFound = computation<Solved & { readonly remove: readonly number[] }, RemovalFound>({
   wants: 'float64',
   run: (device, { problem: asked, theta: values, remove }) =>
-    withProblem(asked, device, async ({ problem, start }, evaluation) => {
+    withProblem(asked, device, async ({ problem, start }, evaluation, keep) => {
       const flat = new Flat(start);
-      const theta = flat.toTree(Float64Array.from(values));
-      const h = await ecif.curvatureAt(ecif.totalLoss(problem), theta);
+      const theta = keep(flat.toTree(Float64Array.from(values)));
+      const h = keep(await ecif.curvatureAt(ecif.totalLoss(problem), theta));
       const removal = ecif.removalOf(problem, theta, segmentOf(asked, remove), h);
       const edited: Record<string, ecif.Bilinear> = {};
-      for (const rung of DRAWN) edited[rung] = await RUNGS[rung](removal);
+      for (const rung of DRAWN) edited[rung] = keep(await RUNGS[rung](removal));
       const retrained = await ecif.minimise(removal.without, theta);
+      keep(retrained.theta);
       const all = { ...edited, retrained: retrained.theta } as Record<DrawnRung | 'retrained', ecif.Bilinear>;
       const { axes, ...found } = await editsOf(flat, theta, all, evaluation);
       const curvature = await curvatureIn(removal.without, retrained.theta, flat, axes);
-      h.dispose();
-      ecif.disposeTree([theta, all]);
       return { ...found, curvature, iterations: retrained.iterations };
     }),
 });
@@ -196,17 +195,14 @@ export const removalFound = computation<Solved & { readonly remove: readonly num
 export const leftOut = computation<Solved & { readonly pair: number }, LeftOut>({
   wants: 'float64',
   run: (device, { problem: asked, theta: values, pair }) =>
-    withProblem(asked, device, async ({ problem, start }, evaluation) => {
-      const theta = new Flat(start).toTree(Float64Array.from(values));
-      const h = await ecif.curvatureAt(ecif.totalLoss(problem), theta);
+    withProblem(asked, device, async ({ problem, start }, evaluation, keep) => {
+      const theta = keep(new Flat(start).toTree(Float64Array.from(values)));
+      const h = keep(await ecif.curvatureAt(ecif.totalLoss(problem), theta));
       const removal = ecif.removalOf(problem, theta, segmentOf(asked, [pair]), h);
-      const newton = await RUNGS.Newton(removal);
-      const { theta: retrained } = await ecif.minimise(removal.without, theta);
+      const newton = keep(await RUNGS.Newton(removal));
+      const retrained = keep((await ecif.minimise(removal.without, theta)).theta);
       const before = await ecif.itemOf(() => evaluation(theta));
       const change = async (t: ecif.Bilinear): Promise<number> => (await ecif.itemOf(() => evaluation(t))) - before;
-      const found = { actual: await change(retrained), newton: await change(newton) };
-      h.dispose();
-      ecif.disposeTree([theta, newton, retrained]);
-      return found;
+      return { actual: await change(retrained), newton: await change(newton) };
     }),
 });

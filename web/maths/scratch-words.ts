@@ -45,5 +45,5 @@ export const EXAMPLES: Readonly<Record<string, string>> = {
   'softmax regression': 'sum(softmax(x * W) . y)',
   'least squares': 'sum((x * W - y)^2)',
   'a small network': 'mean((gelu(x * W) * A - y)^2)',
-  'a kink': 'sum(relu(x * W))',
+  'a kink': 'sum(relu(W - 0.95))',
 };

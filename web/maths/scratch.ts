@@ -87,7 +87,11 @@ function placeExpression(asked: ScratchAsked, part: Expression, device: ecif.Dev
   return {
     by,
     variables: new Map(placed),
-    f: (variables) => scalar(evaluate(part, { text, device, variables }), part, text),
+    f: (variables) => {
+      const value = scalar(evaluate(part, { text, device, variables }), part, text);
+      // A value of its own where the expression is a variable, which is freed elsewhere.
+      return [...variables.values()].includes(value) ? ecif.reshape(value, value.shape) : value;
+    },
   };
 }
 
