@@ -32,6 +32,14 @@ export class Status {
     else this.#timer = setTimeout(tell, at);
   }
 
+  /** Nothing is asked. */
+  idle(): void {
+    clearTimeout(this.#timer);
+    delete this.el.dataset.state;
+    delete this.el.dataset.device;
+    this.el.textContent = '';
+  }
+
   failed(message: string): void {
     clearTimeout(this.#timer);
     this.el.dataset.state = 'failed';

@@ -31,9 +31,7 @@ function progressStatus(again: () => void) {
     /** Nothing is computed, and nothing was. */
     idle: (): void => {
       show(null);
-      status.busy('', 0);
-      delete status.el.dataset.state;
-      delete status.el.dataset.device;
+      status.idle();
     },
     progress: (text: string, share: number | null): void => {
       show(share);
