@@ -6,6 +6,7 @@ import { Trainer } from '../src/models/fit.ts';
 import type { Adapter } from '../src/models/clip/lora.ts';
 import { rateAt } from '../src/models/schedule.ts';
 import { settle } from '../src/models/settle.ts';
+import { stacked } from '../src/models/stacked.ts';
 import { objectiveOf } from '../src/models/streamed.ts';
 import { BATCH, emojiLoss, type EmojiProblem, type EmojiStream } from './influence-problem.ts';
 
@@ -50,7 +51,7 @@ export async function trainEmoji(problem: EmojiProblem, loss: EmojiStream): Prom
   const begin = performance.now();
   const rough = await epochsOf(problem, loss);
   const between = performance.now();
-  const settled = await settle(loss, rough, { ...SETTLE, tolerance: STATIONARY * pairsOf(loss) });
+  const settled = await settle(await stacked(loss), rough, { ...SETTLE, tolerance: STATIONARY * pairsOf(loss) });
   disposeTree(rough);
   const { theta, gradientNorm: norm, converged, iterations } = settled;
   const ms = { epochs: between - begin, settling: performance.now() - between };

@@ -97,6 +97,50 @@ describe('conjugate gradients', () => {
     expect(await count(ekfac.solver())).toBeLessThan(await count());
   });
 
+  it('make a preconditioner in reserve only where a solve takes long, once, and go on from where they were', async () => {
+    const stream = bilinearStream(2, 0.01);
+    const { b, x, read } = await exactSolve(stream);
+    const dense = (await ecif.denseOf(stream.loss, stream.theta)).solver();
+    let made = 0;
+    const reserve = (after: number) => ({ after, make: async () => (made++, dense) });
+    const solverFor = (after: number, more: Partial<ecif.CgSolverOptions<W>> = {}) =>
+      ecif.cgSolver(stream.loss, stream.theta, {
+        ...{ curvature: 'gauss-newton', tolerance: 1e-9, reserve: reserve(after) },
+        ...more,
+      });
+    const patient = solverFor(1000);
+    expect(gapOf(await read(await patient.solve(b)), x)).toBeLessThan(1e-6);
+    expect([made, patient.about.settings.preconditioner]).toEqual([0, null]);
+    const whole = patient.history[0].residuals;
+    const states: ecif.CgSolverState<W>[] = [];
+    const hasty = solverFor(3, {
+      onState: async (state) => {
+        const copy = (tree: W): W => ecif.treeSpace<W>().combine([1], [tree]);
+        states.push({ ...state, earlier: [...state.earlier], x: copy(state.x), r: copy(state.r), p: copy(state.p) });
+      },
+      reserve: { after: 3, make: async () => (made++, (await ecif.ekfacOf(stream.loss, stream.theta)).solver()) },
+    });
+    const found = await read(await hasty.solve(b));
+    expect(gapOf(found, x)).toBeLessThan(1e-6);
+    const [first, second] = hasty.history;
+    expect([made, first.status, first.residuals]).toEqual([1, 'max-iterations', whole.slice(0, 4)]);
+    // Not from zero again: the second part begins with the residual of the first.
+    expect(second.residuals[0]).toBeCloseTo(first.residuals[3], 12);
+    expect(hasty.about.settings.preconditioner).toBe('ekfac');
+    ecif.disposeTree(await hasty.solve(b));
+    expect([made, hasty.history.length, hasty.history[2].status]).toEqual([1, 3, 'converged']);
+    // From a state of either part the same bits and the same record.
+    for (const resume of [states[1], states[5]]) {
+      expect(resume.preconditioned).toBe(resume === states[5]);
+      const resumed = solverFor(3, {
+        resume,
+        reserve: { after: 3, make: async () => (await ecif.ekfacOf(stream.loss, stream.theta)).solver() },
+      });
+      expect(await read(await resumed.solve(b))).toEqual(found);
+      expect(resumed.history).toEqual(hasty.history.slice(0, 2));
+    }
+  });
+
   it('make the same products with forward passes kept for all solves, for one, or not', async () => {
     const towers = towerStream(1, 60);
     const { b, x, read } = await exactSolve(towers, { hessian: true });

@@ -25,7 +25,7 @@ const home = join(tmpdir(), `ecif-curves-${process.pid}`);
 const [run, device] = [join(home, 'run'), new CpuDevice()];
 const lora = { rank: 1, alpha: 2, targets: 'v_proj', 'text-layers': 'last:1', 'vision-layers': 'last:1' };
 const recipe = { ...lora, epochs: 1, batch: 6, l2: 40, 'to-stationarity': 1e-7, seed: 4 };
-const solving = { tolerance: 1e-9, preconditioner: 'none' } as const;
+const solving = { 'edit-tolerance': 1e-9, preconditioner: 'none' } as const;
 const [SMALL, LARGE] = [1, 3];
 let [data, model] = ['', ''];
 let record: CurvesRecord;
@@ -143,7 +143,7 @@ describe('files', () => {
     const findings = readFindings(run);
     expect([findings.curves, findings.predicted]).toEqual([drawn, predicted]);
     expect(findings.commands.find((line) => line.startsWith('ecif curves'))).toBe(
-      `ecif curves ${run} --validation ${data} --shares 0.25,0.1 --tolerance 1e-9 --preconditioner none`,
+      `ecif curves ${run} --validation ${data} --shares 0.25,0.1 --edit-tolerance 1e-9 --preconditioner none`,
     );
     await writeReport(run, undefined, quiet);
     const page = readFileSync(join(run, 'report.html'), 'utf8');

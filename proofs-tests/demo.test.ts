@@ -25,7 +25,7 @@ const home = mkdtempSync(join(tmpdir(), 'ecif-demo-'));
 const model = fileURLToPath(new URL('../models/small-clip', import.meta.url));
 const settings: DemoSettings = {
   ...{ pairs: 12, held: 12, noise: 0.2, batch: 6, epochs: 1, l2: 96, stationarity: 0.05 },
-  tolerance: { scores: 0.3, removal: 0.3 },
+  tolerance: 0.3,
   curves: { shares: '0.2', ends: 'harmful,random' },
 };
 const asked = { out: join(home, 'demo'), model, seed: 5, settings, fresh: false };

@@ -77,6 +77,40 @@ describe('cg', () => {
     expect(relativeResidual(a, found.x, b)).toBeLessThanOrEqual(1e-10);
   });
 
+  it('spends a product on confirming convergence only where rounding of the products may matter', async () => {
+    const a = withSpectrum(1, spectrum(2, 20));
+    const b = normals(3, 20);
+    const solve = (tolerance: number, productError?: number) =>
+      cg(float64Space, operator(a), b, { tolerance, ...(productError === undefined ? {} : { productError }) });
+    const loose = await solve(1e-3, 1e-13);
+    expect(loose.products).toBe(loose.iterations);
+    expect(relativeResidual(a, loose.x, b)).toBeLessThan(1.001e-3);
+    expect((await solve(1e-3)).products).toBe(loose.iterations + 1);
+    // The same claim in products that are wrong in their fifth digit is looked at again.
+    expect((await solve(1e-3, 1e-5)).products).toBe(loose.iterations + 1);
+    expect((await solve(1e-12, 1e-13)).products).toBeGreaterThan((await solve(1e-12, 1e-13)).iterations);
+  });
+
+  it('is never told converged far from it: products with errors of the size told, at many tolerances', async () => {
+    const n = 40;
+    const a = withSpectrum(5, spectrum(6, n));
+    const b = normals(7, n);
+    for (const productError of [1e-2, 1e-3, 1e-5]) {
+      const rng = createRng(8);
+      const rough = (v: Float64Array): Float64Array => {
+        const product = times(a, v);
+        const error = normals(Math.floor(1e9 * rng.uniform()), n);
+        const scale = (productError * norm(product)) / norm(error);
+        return product.map((x, i) => x + scale * error[i]);
+      };
+      for (const tolerance of [0.3, 0.1, 1e-2]) {
+        const found = await cg(float64Space, rough, b, { tolerance, productError, maxIterations: 400 });
+        if (found.converged) expect(relativeResidual(a, found.x, b)).toBeLessThan(1.3 * tolerance);
+        else expect(productError).toBeGreaterThan(tolerance / 100);
+      }
+    }
+  });
+
   it('ends within as many iterations as there are distinct eigenvalues', async () => {
     for (const distinct of [1, 2, 3, 5]) {
       const values = Array.from({ length: 40 }, (_, i) => 1 + 3 * (i % distinct));

@@ -32,7 +32,7 @@ let trained: Float64Array;
 
 const settings = (given: Partial<RemoveSettings>): RemoveSettings =>
   withDefaults(
-    { tolerance: 1e-11, preconditioner: 'none', 'dry-run': true, ...given },
+    { tolerance: 1e-11, 'edit-tolerance': 1e-11, preconditioner: 'none', 'dry-run': true, ...given },
     REMOVE_OPTIONS,
   ) as unknown as RemoveSettings;
 const remove = (given: Partial<RemoveSettings>, from = run): Promise<WrittenEdit> =>

@@ -10,7 +10,7 @@ import { streamScores, type StreamedPair, type SweepPlan } from '../src/ecif/str
 import { overSeg } from '../src/ecif/influence.ts';
 import * as ecif from '../src/index.ts';
 import type { Adapter } from '../src/models/clip/lora.ts';
-import { gaussNewtonProduct, hessianProduct, objectiveOf } from '../src/models/streamed.ts';
+import { curvatureAt, gaussNewtonProduct, hessianProduct, objectiveOf } from '../src/models/streamed.ts';
 import { stacked } from '../src/models/stacked.ts';
 import { tinyClip } from './support/tiny-clip.ts';
 
@@ -75,6 +75,37 @@ describe('a streamed loss', () => {
     await near(await gaussNewtonProduct(together)(theta, v), await gaussNewtonProduct(loss)(theta, v));
     const moved = flat.toTree((await flat.toVector(theta)).map((x, i) => x + 0.1 * Math.sin(i)));
     await near((await objectiveOf(together)(moved)).gradient, (await objectiveOf(loss)(moved)).gradient);
+  });
+});
+
+describe('curvature of a streamed loss at a point', () => {
+  it.each([
+    ['hessian', hessianProduct],
+    ['gauss-newton', gaussNewtonProduct],
+  ] as const)('%s: products and gradient, whatever is kept of the forward passes', async (kind, product) => {
+    const centred = { ...loss, centre: tiny.start };
+    const at = flat.toTree((await flat.toVector(theta)).map((x, i) => x + 0.1 * Math.sin(i)));
+    const v = flat.toTree(Float64Array.from({ length: flat.size }, (_, i) => Math.cos(3 * i)));
+    const gradient = await flat.toVector((await objectiveOf(centred)(at)).gradient);
+    const along = await flat.toVector(await product(centred)(at, v));
+    const one = await objectiveOf({ ...centred, partitions: [[partitions[0][0]]] })(at);
+    expect(distance(await flat.toVector(one.gradient), gradient)).toBeGreaterThan(0.1 * norm(gradient));
+    // Nothing, some and all of the batches are kept.
+    const needed = async (memory: number): Promise<number> => {
+      const before = device.memory().live;
+      const here = await curvatureAt(centred, at, kind, memory);
+      const kept = device.memory().live - before;
+      const [g, hv] = [await here.gradient(), await here.product(v)];
+      expect(distance(await flat.toVector(g), gradient)).toBeLessThan(1e-12 * norm(gradient));
+      expect(distance(await flat.toVector(hv), along)).toBeLessThan(1e-12 * norm(along));
+      ecif.disposeTree([g, hv]);
+      here.release();
+      expect(device.memory().live).toBe(before);
+      return kept;
+    };
+    const all = await needed(Infinity);
+    const some = await needed(all / 2);
+    expect([await needed(0), some > 0, some < all]).toEqual([0, true, true]);
   });
 });
 
@@ -221,6 +252,26 @@ describe('removal from a streamed LoRA CLIP', () => {
     await near((await ecif.removeRescaled(streamed)).theta, (await ecif.removeRescaled(whole)).theta);
     await near(await ecif.removeKrylov(streamed, 2), await ecif.removeKrylov(whole, 2));
     await near(await ecif.removeByNewton(streamed), await ecif.removeByNewton(whole));
+  });
+
+  it('takes the gradient of a Newton step from the passes that its products keep, and else by itself', async () => {
+    let batches = 0;
+    const counted = { ...loss, batch: (rows: Uint32Array) => (batches++, loss.batch(rows)) };
+    const step = async (of: typeof loss, forget: boolean): Promise<Float64Array> => {
+      const at = (after: typeof loss, x: Adapter) => {
+        const { solve, solveGradient, dispose } = ecif.cgSolver(after, x, { tolerance: 1e-12 });
+        return Promise.resolve({ solve, dispose, ...(forget ? {} : { solveGradient }) });
+      };
+      return flat.toVector(await ecif.removeByNewton(streamedRemoval(of, theta, REMOVED, h, at)));
+    };
+    const [together, apart] = [await step(counted, false), batches];
+    const other = await step(counted, true);
+    const from = await flat.toVector(theta);
+    expect(distance(together, other)).toBeLessThan(1e-9 * distance(together, from));
+    expect(batches - apart).toBeGreaterThan(apart);
+    expect(distance(together, await flat.toVector(await ecif.removeByNewton(removal())))).toBeLessThan(
+      1e-7 * distance(together, from),
+    );
   });
 
   it('by Woodbury is the Gauss-Newton step after removal, and of rank 0 that before', async () => {

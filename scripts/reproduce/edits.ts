@@ -24,7 +24,7 @@ export interface Edited extends Judged {
 }
 
 /** How the curvature is inverted: what the linearisation leaves out is larger than such a residual. */
-export const SOLVING = { preconditioner: 'none', tolerance: 1e-2 };
+export const SOLVING = { preconditioner: 'none', 'edit-tolerance': 1e-2 };
 
 /** The edited parameters, with solvers that are opened and closed for them. */
 async function editBy(

@@ -94,6 +94,8 @@ export function ggnvp<T, Z>(f: (theta: T) => Z, loss: (z: Z) => Tensor, theta: T
 export interface LinearizedGgn<T> {
   /** Jᵀ·H_L·J·v; may be called any number of times. */
   ggnvp(v: T): T;
+  /** The gradient of L(f(θ)), Jᵀ·∇L. */
+  gradient(): T;
   dispose(): void;
 }
 
@@ -104,6 +106,7 @@ export function linearizeGgn<T, Z>(f: (theta: T) => Z, loss: (z: Z) => Tensor, t
   const middle = linearizeGrad(loss, forward.value);
   return {
     ggnvp: (v) => scope(() => back.pull(middle.hvp(forward.push(v)))),
+    gradient: () => scope(() => back.pull(middle.grad)),
     dispose: () => {
       for (const part of [forward, back, middle]) part.dispose();
       disposeTree([forward.value, back.value, middle.value, middle.grad]);

@@ -18,8 +18,8 @@ export interface DemoSettings {
   readonly l2: number;
   /** ‖∇L‖ for each pair at which training ends. */
   readonly stationarity: number;
-  /** Relative residual of solves for scores and traces, and for removals: what the linearisation leaves out is larger. */
-  readonly tolerance: { readonly scores: number; readonly removal: number };
+  /** Relative residual of solves for scores and traces. */
+  readonly tolerance: number;
   /** Which pairs are left out for the curves, and what shares of all: each is a training run. */
   readonly curves: { readonly shares: string; readonly ends: string };
 }
@@ -30,7 +30,7 @@ const COMMON = {
   epochs: 10,
   l2: 12_800,
   stationarity: 2e-5,
-  tolerance: { scores: 0.1, removal: 0.2 },
+  tolerance: 0.1,
 };
 
 /** Sizes that suit two cores with software Vulkan, and one in float64. */
@@ -67,8 +67,7 @@ export const RUNGS_SHOWN = ['corrected', 'newton'] as const;
 /** Options of the commands before pairs are removed, the operand among them. */
 export function findingCommands(places: DemoPlaces, settings: DemoSettings, seed: number) {
   const { model, trained, held, run } = places;
-  const { pairs, noise, batch, epochs, l2, stationarity } = settings;
-  const tolerance = settings.tolerance.scores;
+  const { pairs, noise, batch, epochs, l2, stationarity, tolerance } = settings;
   const lora = {
     ...{ rank: 8, alpha: 512, targets: 'out_proj,fc2', rate: 3e-4 },
     ...{ 'text-layers': 'last:1', 'vision-layers': 'last:1' },
@@ -78,9 +77,9 @@ export function findingCommands(places: DemoPlaces, settings: DemoSettings, seed
   return {
     evaluate: { data: held, model },
     train: { data: trained, model, out: run, noise, ...lora, batch, epochs, partitions: 1, ...end, seed },
-    score: { run, validation: held, tolerance, preconditioner: 'none' },
-    detect: { run, validation: held, tolerance, preconditioner: 'none' },
-    trace: { run, queries: held, most: 1, top: 5, probes: 5, rung: 'newton', tolerance, preconditioner: 'none' },
+    score: { run, validation: held, tolerance },
+    detect: { run, validation: held, tolerance },
+    trace: { run, queries: held, most: 1, top: 5, probes: 5, rung: 'newton', tolerance },
   } as const satisfies Record<string, Options>;
 }
 
@@ -95,14 +94,13 @@ export function endingCommands(
 ) {
   const where = flagged > 0 ? "flagged = 'yes'" : `highest ${100 * noise}% by suspicion`;
   const removal = { run, where, scores: join(run, 'detect.csv'), validation: held, verify: true };
-  const solving = { tolerance: tolerance.removal, preconditioner: 'none' } as const;
   const by = (rung: (typeof RUNGS_SHOWN)[number]) => ({
-    ...{ ...removal, rung, ...solving, out: join(run, 'removals', rung) },
+    ...{ ...removal, rung, tolerance, out: join(run, 'removals', rung) },
   });
   return {
     corrected: { ...by('corrected'), 'dry-run': true },
     newton: by('newton'),
-    curves: { run, validation: held, ...curves, ...solving, seed },
+    curves: { run, validation: held, ...curves, seed },
     report: { run },
   } as const satisfies Record<string, Options>;
 }

@@ -3,6 +3,7 @@
 import { EcifError } from '../array/errors.ts';
 import { Flat } from '../autodiff/flat.ts';
 import {
+  type CgSolverOptions,
   type CgSolverState,
   cgSolver,
   conditioningAt,
@@ -37,9 +38,14 @@ export interface Opened {
 /** How a solve by conjugate gradients goes on, and is kept. */
 interface Interruptible {
   readonly resume: CgSolverState<Adapter> | undefined;
+  /** Whether the solve before had a preconditioner, which this one then has from the start. */
+  readonly preconditioned: boolean;
   onState(state: CgSolverState<Adapter>): Promise<void>;
   readonly products: NonNullable<ProductOptions['products']>;
 }
+
+/** Iterations of conjugate gradients after which a preconditioner is worth what it takes to make. */
+const RESERVED_FOR = 50;
 
 /** The preconditioner that the settings name; it keeps what it needs until it is disposed. */
 async function openPreconditioner(
@@ -48,7 +54,7 @@ async function openPreconditioner(
   settings: SolverSettings,
 ): Promise<RecordedSolver<Adapter>> {
   const { damping, seed } = settings;
-  if (settings.preconditioner === 'joint') {
+  if (settings.preconditioner !== 'ekfac') {
     const curvature = settings.curvature === 'auto' ? 'hessian' : settings.curvature;
     return jointOf(loss, theta, { damping, seed, curvature });
   }
@@ -88,7 +94,7 @@ export async function openSolver(
   loss: Loss,
   theta: Adapter,
   settings: SolverSettings,
-  { resume, onState, products }: Interruptible,
+  { resume, preconditioned, onState, products }: Interruptible,
   progress: Progress,
 ): Promise<Opened> {
   const { damping, seed, rank, init, tolerance, 'max-iterations': maxIterations } = settings;
@@ -138,10 +144,18 @@ export async function openSolver(
       return decomposed(lograOf(loss, theta, { size: rank, seed, curvature: kind, init, most: DENSE_MOST, onProduct }));
     case 'cg': {
       const { curvature, preconditioner: which } = settings;
-      const made = which === 'none' ? null : await openPreconditioner(loss, theta, settings);
-      const preconditioner = made === null ? {} : { preconditioner: made };
+      let made: RecordedSolver<Adapter> | null = null;
+      const make = async (): Promise<RecordedSolver<Adapter>> => {
+        progress.status('making a preconditioner');
+        return (made = await openPreconditioner(loss, theta, settings));
+      };
+      const by = async (): Promise<Pick<CgSolverOptions<Adapter>, 'preconditioner' | 'reserve'>> => {
+        if (which === 'none') return {};
+        if (which === 'auto' && !preconditioned) return { reserve: { after: RESERVED_FOR, make } };
+        return { preconditioner: await make() };
+      };
       return {
-        solver: cgSolver(loss, theta, { ...iterative, curvature, ...preconditioner, products, resume, onState }),
+        solver: cgSolver(loss, theta, { ...iterative, curvature, products, resume, onState, ...(await by()) }),
         ...PLAIN,
         close: () => made?.dispose(),
       };
@@ -156,7 +170,10 @@ export async function solverAt(
   settings: SolverSettings,
   progress: Progress,
 ): Promise<RecordedSolver<Adapter>> {
-  const once: Interruptible = { resume: undefined, onState: () => Promise.resolve(), products: 'auto' };
+  const once: Interruptible = {
+    ...{ resume: undefined, preconditioned: false, products: 'auto' },
+    onState: () => Promise.resolve(),
+  };
   const { solver, warning, close } = await openSolver(loss, theta, settings, once, progress);
   if (warning !== null) progress.line(warning);
   return {
@@ -165,6 +182,7 @@ export async function solverAt(
     },
     ...(solver.accuracy === undefined ? {} : { accuracy: solver.accuracy }),
     solve: (b) => solver.solve(b),
+    ...(solver.solveGradient === undefined ? {} : { solveGradient: solver.solveGradient }),
     dispose: () => {
       solver.dispose();
       close();

@@ -14,6 +14,13 @@ export const RUNG_OPTIONS = {
     help: 'estimator of the edit, from one solve to several Newton steps',
   },
   steps: { kind: 'number', whole: true, least: 1, most: 1000, help: 'steps of newton-k (5), vectors of krylov (2)' },
+  'edit-tolerance': {
+    kind: 'number',
+    least: 1e-12,
+    most: 0.9,
+    default: 0.3,
+    help: 'relative residual of the solves of an edit: what its quadratic model leaves out is larger, and solved further it leads astray where the model bends',
+  },
 } as const satisfies OptionSpecs;
 
 /** Every option of the command; split and format are of the validation pairs. */

@@ -20,30 +20,35 @@ export interface RungSolvers extends Pick<RungOptions<Adapter, unknown>, 'h' | '
 export function rungSolvers(
   loss: StreamedLoss<Adapter, unknown>,
   theta: Adapter,
-  settings: SolverSettings & Pick<RemoveSettings, 'rung'>,
+  settings: SolverSettings & Pick<RemoveSettings, 'rung' | 'edit-tolerance'>,
   progress: Progress,
 ): RungSolvers {
-  const { curvature, rung } = settings;
-  const asked = { ...settings, curvature: rung === 'woodbury' && curvature === 'auto' ? 'gauss-newton' : curvature };
+  const { curvature, rung, 'edit-tolerance': tolerance } = settings;
+  const kind = rung === 'woodbury' && curvature === 'auto' ? 'gauss-newton' : curvature;
+  const asked = { ...settings, tolerance, curvature: kind };
   let opened: Promise<RecordedSolver<Adapter>> | null = null;
   let used = 'none';
-  const recorded =
-    (solver: RecordedSolver<Adapter>) =>
-    async (b: Adapter): Promise<Adapter> => {
-      const x = await solver.solve(b);
-      used = solver.about.curvature;
-      return x;
-    };
+  const recorded = async (solver: RecordedSolver<Adapter>, solution: Promise<Adapter>): Promise<Adapter> => {
+    const x = await solution;
+    used = solver.about.curvature;
+    return x;
+  };
   return {
     h: {
       solve: async (b) => {
         opened ??= solverAt(loss, theta, asked, progress);
-        return recorded(await opened)(b);
+        const solver = await opened;
+        return recorded(solver, solver.solve(b));
       },
     },
     solverAt: async (after, at) => {
       const solver = await solverAt(after, at, asked, progress);
-      return { solve: recorded(solver), dispose: () => solver.dispose() };
+      const { solveGradient } = solver;
+      return {
+        solve: (b) => recorded(solver, solver.solve(b)),
+        ...(solveGradient === undefined ? {} : { solveGradient: () => recorded(solver, solveGradient()) }),
+        dispose: () => solver.dispose(),
+      };
     },
     used: () => used,
     close: () => void opened?.then((solver) => solver.dispose()),

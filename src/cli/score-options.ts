@@ -31,9 +31,9 @@ export const SOLVER_OPTIONS = {
   'max-iterations': { kind: 'number', whole: true, least: 1, default: 1000, help: 'of cg, minres and lissa, at most' },
   preconditioner: {
     kind: 'choice',
-    choices: ['joint', 'ekfac', 'none'],
-    default: 'joint',
-    help: 'of cg; joint: both matrices of a low-rank update in one block, made for the Hessian',
+    choices: ['auto', 'joint', 'ekfac', 'none'],
+    default: 'auto',
+    help: 'of cg; joint: both matrices of a low-rank update in one block, made for the Hessian; auto: joint where a solve without it takes long',
   },
   rank: {
     kind: 'number',
@@ -132,6 +132,7 @@ const ITERATIVE = ['cg', 'minres', 'lissa'];
 const ONLY_OF: Readonly<Record<string, readonly string[]>> = {
   preconditioner: ['cg'],
   tolerance: ITERATIVE,
+  'edit-tolerance': ITERATIVE,
   'max-iterations': ITERATIVE,
   rank: ['lanczos', 'logra'],
   init: ['logra'],

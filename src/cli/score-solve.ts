@@ -58,9 +58,10 @@ async function solveWith(
   };
   const open = async (): Promise<Opened> => {
     resume = settings.solver === 'cg' ? await kept.readState(curvature, current) : undefined;
+    const preconditioned = (notes.at(-1)?.about.settings.preconditioner ?? null) !== null;
     const made = await openSolver(
       ...[loss, theta, settings],
-      { resume, onState, products: right.length - current > 1 ? 'linearized' : 'auto' },
+      { resume, preconditioned, onState, products: right.length - current > 1 ? 'linearized' : 'auto' },
       progress,
     );
     if (made.warning !== null) progress.line(made.warning);

@@ -51,8 +51,8 @@ export function negOfAlgorithm1(s: Tensor, removed: readonly number[]): Tensor {
   const e = indicator(s, removed);
   const kept = affine(e, -1, 1);
   const textSide = logSumExp(s, 1);
-  const rows = exp(sub(textSide, logSumExp(masked(s, e, 1), 1)));
-  const columns = exp(sub(textSide, logSumExp(masked(s, e, 0), 0)));
+  const rows = exp(sub(textSide, logSumExp(masked(s, e, -1), 1)));
+  const columns = exp(sub(textSide, logSumExp(masked(s, e, -2), 0)));
   return add(sum(mul(kept, rows)), sum(mul(kept, columns)));
 }
 

@@ -13,6 +13,8 @@ import { treeSpace } from '../linalg/tree-space.ts';
 export interface CurvatureSolver<T> {
   /** The vector x with H·x = b; it belongs to the caller. */
   solve(b: T): Promise<T>;
+  /** H⁻¹·∇F, F being the objective whose curvature H is, where the passes that H is made of give ∇F as well. */
+  solveGradient?(): Promise<T>;
   /** Relative error of a solution; rounding unless given. */
   readonly accuracy?: number;
   /** Gives back what was kept. */

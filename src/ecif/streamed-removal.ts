@@ -3,7 +3,7 @@
 import { EcifError } from '../array/errors.ts';
 import { hvp } from '../autodiff/curvature.ts';
 import { add } from '../autodiff/ops/binary.ts';
-import type { Tensor } from '../autodiff/tensor.ts';
+import { type Tensor, tensor } from '../autodiff/tensor.ts';
 import { grad } from '../autodiff/transforms.ts';
 import { treeSpace } from '../linalg/tree-space.ts';
 import { similarities } from '../models/model.ts';
@@ -13,7 +13,7 @@ import type { Problem } from './objective.ts';
 import type { LostForm, Removal } from './removal.ts';
 import type { Seg } from './seg.ts';
 import type { CurvatureSolver } from './solver.ts';
-import { both, neg, pos } from './terms.ts';
+import { both, neg, pos, type Removed } from './terms.ts';
 
 /** A set of pairs by their rows, checked. */
 function rowSet(removed: Iterable<number>, partitions: StreamedLoss<unknown, unknown>['partitions']): Set<number> {
@@ -83,12 +83,12 @@ export async function touchedBatches<T, B>(
   };
 }
 
-/** What the pairs at some positions contribute to a batch loss, on S. */
-const lostOn = (s: Tensor, positions: readonly number[], form: LostForm): Tensor =>
-  form === 'positives only' ? both(pos(s, positions)) : add(both(pos(s, positions)), both(neg(s, positions, form)));
+/** What a set contributes to the losses of its batches, on S. */
+const lostOn = (s: Tensor, removed: Removed, form: LostForm): Tensor =>
+  form === 'positives only' ? both(pos(s, removed)) : add(both(pos(s, removed)), both(neg(s, removed, form)));
 
-/** Derivatives of what a set contributes, summed over the batches that hold some of it. */
-function overTouched<T, B>(
+/** Derivatives of what a set contributes, summed over the batches that hold some of it, which are laid together. */
+async function overTouched<T, B>(
   loss: StreamedLoss<T, B>,
   theta: T,
   rows: ReadonlySet<number>,
@@ -96,9 +96,14 @@ function overTouched<T, B>(
   make: (f: (t: T) => Tensor) => T,
 ): Promise<T> {
   const touched = loss.partitions.map((batches) => batches.filter((members) => members.some((row) => rows.has(row))));
-  return sumOverBatches({ ...loss, partitions: touched }, theta, (batch, members) =>
-    make((t) => lostOn(similarities(loss.model, t, batch), positionsIn(members, rows), form)),
-  );
+  const together = await stacked({ ...loss, partitions: touched });
+  return sumOverBatches(together, theta, (stack, members) => {
+    const removed = Float64Array.from(members, (row) => Number(rows.has(row)));
+    return make((t) => {
+      const s = similarities(together.model, t, stack);
+      return lostOn(s, tensor(s.device, removed, s.shape.slice(0, -1)), form);
+    });
+  });
 }
 
 /**
@@ -154,6 +159,7 @@ export function streamedRemoval<T, B>(
     newtonStep: async (at) => {
       const after = await solverAt(without, at);
       try {
+        if (after.solveGradient !== undefined) return await after.solveGradient();
         const { gradient } = await objectiveOf(await stacked(without))(at);
         const step = await after.solve(gradient);
         treeSpace<T>().release(gradient);

@@ -9,7 +9,7 @@ import { greaterEqual, where } from '../autodiff/ops/piecewise.ts';
 import { logSumExp, sum } from '../autodiff/ops/reduce.ts';
 import { softmax } from '../autodiff/ops/softmax.ts';
 import { affine, exp, log1p, neg as negate } from '../autodiff/ops/unary.ts';
-import { type Tensor, tensor } from '../autodiff/tensor.ts';
+import { Tensor, tensor } from '../autodiff/tensor.ts';
 import { anchorLosses, FAR } from './objective.ts';
 
 /**
@@ -34,8 +34,12 @@ function requireWithin(positions: readonly number[], size: number): void {
     throw new EcifError(`Seg: position ${odd} in a batch of ${size}; give a whole number in 0…${size - 1}`);
 }
 
+/** A set of pairs of a batch by their positions, or of batches (…, B) by 1 at each of them and 0 elsewhere. */
+export type Removed = readonly number[] | Tensor;
+
 /** 1 at the given positions, 0 elsewhere, (n). */
-export function indicator(like: Tensor, positions: readonly number[]): Tensor {
+export function indicator(like: Tensor, positions: Removed): Tensor {
+  if (positions instanceof Tensor) return positions;
   const values = new Float64Array(like.shape[0]);
   requireWithin(positions, values.length);
   for (const i of positions) values[i] = 1;
@@ -45,21 +49,23 @@ export function indicator(like: Tensor, positions: readonly number[]): Tensor {
 /**
  * Pos(E): both loss terms of every removed anchor, candidates being the whole batch.
  * @eq eq-pos
+ * @param s (B, B), or (…, B, B) of several batches
  */
-export function pos(s: Tensor, removed: readonly number[]): Directions {
+export function pos(s: Tensor, removed: Removed): Directions {
   const { t2i, i2t } = anchorLosses(s);
   const e = indicator(s, removed);
   return { t2i: sum(mul(e, t2i)), i2t: sum(mul(e, i2t)) };
 }
 
-/** S with every candidate that is not in the set far below: columns for rows (axis 1), rows for columns (axis 0). */
-export function masked(s: Tensor, set: Tensor, axis: 0 | 1): Tensor {
+/** S with every candidate that is not in the set far below: columns for rows (axis −1), rows for columns (axis −2). */
+export function masked(s: Tensor, set: Tensor, axis: -1 | -2): Tensor {
   const far = affine(set, -FAR, FAR);
-  return add(s, axis === 1 ? far : reshape(far, [s.shape[0], 1]));
+  const along = axis === -1 ? [1, set.shape.at(-1) as number] : [set.shape.at(-1) as number, 1];
+  return add(s, reshape(far, [...set.shape.slice(0, -1), ...along]));
 }
 
-/** log P_k for every row (axis 1) or column (axis 0): the share of the removed in the softmax of k. */
-const logShare = (s: Tensor, removed: Tensor, axis: 0 | 1): Tensor =>
+/** log P_k for every row (axis −1) or column (axis −2): the share of the removed in the softmax of k. */
+const logShare = (s: Tensor, removed: Tensor, axis: -1 | -2): Tensor =>
   sub(logSumExp(masked(s, removed, axis), axis), logSumExp(s, axis));
 
 /** −log(1 − P), also where P is close to 1: there from log of the share of the kept. */
@@ -75,17 +81,18 @@ function minusLogRest(logP: Tensor, logRest: Tensor): Tensor {
  * @eq erratum-01-neg-inverted
  * @eq erratum-08-taylor-point
  * @deviation the paper prints the reciprocal, here `published`
+ * @param s (B, B), or (…, B, B) of several batches
  */
-export function neg(s: Tensor, removed: readonly number[], form: NegForm): Directions {
+export function neg(s: Tensor, removed: Removed, form: NegForm): Directions {
   const e = indicator(s, removed);
   const kept = affine(e, -1, 1);
-  const part = (axis: 0 | 1): Tensor => {
+  const part = (axis: -1 | -2): Tensor => {
     const logP = logShare(s, e, axis);
     if (form === 'corrected') return sum(mul(kept, exp(logP)));
     if (form === 'published') return sum(mul(kept, exp(negate(logP))));
     return sum(mul(kept, minusLogRest(logP, logShare(s, kept, axis))));
   };
-  return { t2i: part(1), i2t: part(0) };
+  return { t2i: part(-1), i2t: part(-2) };
 }
 
 /**
@@ -99,14 +106,14 @@ export function neg(s: Tensor, removed: readonly number[], form: NegForm): Direc
 export function zetaLoss(s: Tensor, removed: readonly number[], zeta: number): Tensor {
   const e = indicator(s, removed);
   const kept = affine(e, -1, 1);
-  const part = (axis: 0 | 1): Tensor => {
+  const part = (axis: -1 | -2): Tensor => {
     const logP = logShare(s, e, axis);
     // log(1 − P + ζP); near P = 1 and ζ = 0 only the logarithms of both parts have digits left.
     const both = (): Tensor => stack([logShare(s, kept, axis), affine(logP, 1, Math.max(Math.log(zeta), FAR))]);
     const near = zeta >= 0 && zeta < 0.5;
     return sum(mul(kept, near ? logSumExp(both(), 0) : log1p(affine(exp(logP), zeta - 1, 0))));
   };
-  return add(contrastive(s), add(part(1), part(0)));
+  return add(contrastive(s), add(part(-1), part(-2)));
 }
 
 /**

@@ -19,6 +19,11 @@ export interface CgOptions<V> {
   damping?: number | undefined;
   /** Every so many iterations r is recomputed as b − Ax; default 50, 0 = never, also not at the end. */
   refresh?: number | undefined;
+  /**
+   * Relative rounding error of a product. Where given, a claim of convergence is confirmed by one more product only if such
+   * errors may have added up to a tenth of the tolerance; it always is unless given.
+   */
+  productError?: number | undefined;
   /** What to do when pᵀAp ≤ 0; default 'stop': return the best x so far and report. */
   onNegativeCurvature?: 'stop' | 'throw' | undefined;
   /** Called after each iteration; do not keep or release `x`. */
@@ -62,7 +67,7 @@ export interface CgResult<V> {
   products: number;
   converged: boolean;
   status: CgStatus;
-  /** ‖b − Ax‖/‖b‖ before the first iteration and after each; recomputed, not recurred, where convergence is claimed. */
+  /** ‖b − Ax‖/‖b‖ before the first iteration and after each; recomputed, not recurred, where convergence is confirmed. */
   residuals: number[];
   negativeCurvature: NegativeCurvature<V> | null;
 }
@@ -111,7 +116,7 @@ export async function cg<V>(
   b: V,
   options: CgOptions<V> = {},
 ): Promise<CgResult<V>> {
-  const { tolerance = 1e-8, maxIterations = 1000, refresh = 50, signal } = options;
+  const { tolerance = 1e-8, maxIterations = 1000, refresh = 50, productError = Infinity, signal } = options;
   const held = new Held(space);
   try {
     const run = await begin(space, held, apply, b, options);
@@ -128,7 +133,9 @@ export async function cg<V>(
         status = 'negative-curvature';
         break;
       }
-      const due = refresh > 0 && (residual(run) <= tolerance || run.iteration % refresh === 0);
+      const claimed = residual(run) <= tolerance;
+      const doubtful = claimed ? drift(run, productError) > tolerance / 10 : run.iteration % refresh === 0;
+      const due = refresh > 0 && doubtful;
       if (due && (await refreshResidual(run, tolerance))) status = 'stagnated';
       if (residual(run) <= tolerance) status = 'converged';
       run.residuals.push(residual(run));
@@ -151,6 +158,13 @@ const stateOf = <V>({ x, r, p, residuals, products }: Run<V>): CgState<V> => ({
 function residual<V>(run: Run<V>): number {
   return run.bNorm === 0 ? 0 : Math.sqrt(run.rr) / run.bNorm;
 }
+
+/**
+ * How far the recurred residual may be from b − Ax, relative to ‖b‖: an iteration takes α·Ap away, whose length is at most
+ * that of the residuals before and after it.
+ */
+const drift = <V>({ residuals }: Run<V>, productError: number): number =>
+  productError * 2 * residuals.reduce((sum, r) => sum + r, 1);
 
 async function begin<V>(
   space: Space<V>,

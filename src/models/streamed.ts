@@ -96,35 +96,52 @@ export const hessianProduct = <T, B>(loss: StreamedLoss<T, B>): CurvatureProduct
 export const gaussNewtonProduct = <T, B>(loss: StreamedLoss<T, B>): CurvatureProduct<T> =>
   curvature(loss, (theta, v, batch) => ggnvp((t: T) => similarities(loss.model, t, batch), lossOn, theta, v));
 
-/** A product at a fixed θ, and what it keeps. */
+/** A product at a fixed θ, the gradient there, and what both keep. */
 interface Linear<T> {
   apply(v: T): T;
+  /** A new tree. */
+  gradient(): T;
   dispose(): void;
 }
 
 /** One batch linearised at θ. */
 function linearizeBatch<T, B>({ model }: StreamedLoss<T, B>, kind: CurvatureKind, theta: T, batch: B): Linear<T> {
   if (kind === 'hessian') {
-    const made = linearizeGrad((t: T) => batchLoss(model, t, batch), theta);
-    disposeTree([made.value, made.grad]);
-    return { apply: made.hvp, dispose: made.dispose };
+    const { value, grad, hvp: apply, dispose } = linearizeGrad((t: T) => batchLoss(model, t, batch), theta);
+    disposeTree(value);
+    return {
+      apply,
+      gradient: () => treeSpace<T>().combine([1], [grad]),
+      dispose: () => {
+        disposeTree(grad);
+        dispose();
+      },
+    };
   }
-  const made = linearizeGgn((t: T) => similarities(model, t, batch), lossOn, theta);
-  return { apply: made.ggnvp, dispose: made.dispose };
+  const { ggnvp: apply, gradient, dispose } = linearizeGgn((t: T) => similarities(model, t, batch), lossOn, theta);
+  return { apply, gradient, dispose };
 }
 
-/**
- * Curvature of the objective at a fixed θ for many products: the forward passes of as many batches as fit are kept, the
- * others are made again for every product.
- * @param memory bytes that may be kept
- */
-export async function curvatureAt<T, B>(
+/** Curvature of an objective at a fixed θ, and the gradient that comes with it. */
+export interface CurvatureHere<T> extends Curvature<T> {
+  /** ∇F(θ), of the forward passes that are kept where they are; a new tree. */
+  gradient(): Promise<T>;
+}
+
+/** What is kept of the first batches of an objective, and the others. */
+interface KeptBatches<T, B> {
+  readonly kept: readonly Linear<T>[];
+  /** The objective of the batches that are not kept, without its L2; null where all are. */
+  readonly rest: StreamedLoss<T, B> | null;
+}
+
+/** Linearises as many batches as fit. */
+async function keepBatches<T, B>(
   loss: StreamedLoss<T, B>,
   theta: T,
   kind: CurvatureKind,
   memory: number,
-): Promise<Curvature<T>> {
-  const space = treeSpace<T>();
+): Promise<KeptBatches<T, B>> {
   const { device } = treeLeaves<Tensor>(theta)[0];
   const batches = loss.partitions.flat();
   const kept: Linear<T>[] = [];
@@ -140,23 +157,57 @@ export async function curvatureAt<T, B>(
     kept.push(linear);
     await device.tick();
   }
-  const rest = { ...loss, partitions: [batches.slice(kept.length)], l2: 0 };
-  const streamed = kind === 'hessian' ? hessianProduct(rest) : gaussNewtonProduct(rest);
+  const others = batches.slice(kept.length);
+  return { kept, rest: others.length === 0 ? null : { ...loss, partitions: [others], l2: 0 } };
+}
+
+/**
+ * Curvature of the objective at a fixed θ for many products: the forward passes of as many batches as fit are kept, the
+ * others are made again for every product.
+ * @param memory bytes that may be kept
+ */
+export async function curvatureAt<T, B>(
+  loss: StreamedLoss<T, B>,
+  theta: T,
+  kind: CurvatureKind,
+  memory: number,
+): Promise<CurvatureHere<T>> {
+  const space = treeSpace<T>();
+  const { device } = treeLeaves<Tensor>(theta)[0];
+  const { kept, rest } = await keepBatches(loss, theta, kind, memory);
   const share = 1 / loss.partitions.length;
+  /** δ·pull + the mean over partitions of a part of each batch. */
+  const total = async (pull: T, part: (linear: Linear<T>) => T, others: (of: StreamedLoss<T, B>) => Promise<T>) => {
+    let sum = space.combine([loss.l2], [pull]);
+    const add = (x: T): void => {
+      const next = space.combine([1, share], [sum, x]);
+      space.release(sum, x);
+      sum = next;
+    };
+    for (const linear of kept) {
+      add(part(linear));
+      await device.tick();
+    }
+    if (rest !== null) add(await others(rest));
+    return sum;
+  };
+  const streamed = kind === 'hessian' ? hessianProduct<T, B> : gaussNewtonProduct<T, B>;
   return {
-    async product(v) {
-      let total = space.combine([loss.l2], [v]);
-      const add = (part: T): void => {
-        const next = space.combine([1, share], [total, part]);
-        space.release(total, part);
-        total = next;
-      };
-      for (const linear of kept) {
-        add(linear.apply(v));
-        await device.tick();
-      }
-      if (kept.length < batches.length) add(await streamed(theta, v));
-      return total;
+    product: (v) =>
+      total(
+        v,
+        (linear) => linear.apply(v),
+        (of) => streamed(of)(theta, v),
+      ),
+    async gradient() {
+      const pull = offset(theta, loss.centre);
+      const gradient = await total(
+        pull,
+        (linear) => linear.gradient(),
+        async (of) => (await objectiveOf(of)(theta)).gradient,
+      );
+      space.release(pull);
+      return gradient;
     },
     release: () => kept.forEach((linear) => linear.dispose()),
   };

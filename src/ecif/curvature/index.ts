@@ -10,6 +10,7 @@ export {
   cgSolver,
   type CgSolverOptions,
   type CgSolverState,
+  type Reserve,
   type IterativeOptions,
   type IterativeSolver,
   lissaSolver,

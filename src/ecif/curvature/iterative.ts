@@ -4,7 +4,7 @@ import { EcifError } from '../../array/errors.ts';
 import { createRng } from '../../array/rng.ts';
 import { Flat } from '../../autodiff/flat.ts';
 import { disposeTree } from '../../autodiff/tensor.ts';
-import { cg, type CgState } from '../../linalg/cg.ts';
+import { cg, type CgResult, type CgState } from '../../linalg/cg.ts';
 import { lissa, type LissaPosition } from '../../linalg/lissa.ts';
 import { minres } from '../../linalg/minres.ts';
 import { extremeEigenvalues } from '../../linalg/power.ts';
@@ -51,15 +51,29 @@ export interface CgSolverOptions<T> extends IterativeOptions, ProductOptions {
   readonly curvature?: CurvatureKind | 'auto';
   /** Any solver that stands in for the inverse; it stays the caller's. */
   readonly preconditioner?: RecordedSolver<T>;
+  /** A preconditioner that is made only where a solve without one takes long; every later solve has it from the start. */
+  readonly reserve?: Reserve<T>;
   /** Told after each iteration where the solve is; its vectors stay the solver's. */
   onState?(state: CgSolverState<T>): Promise<void>;
   /** Where the first solve goes on, as if it had not been interrupted. */
   readonly resume?: CgSolverState<T> | undefined;
 }
 
+/** A preconditioner in reserve. */
+export interface Reserve<T> {
+  /** Iterations without it. */
+  readonly after: number;
+  /** It stays the caller's; asked for once. */
+  make(): Promise<RecordedSolver<T>>;
+}
+
 /** A solve between two iterations. */
 export interface CgSolverState<T> extends CgState<T> {
   readonly curvature: CurvatureKind;
+  /** Whether it has a preconditioner. */
+  readonly preconditioned: boolean;
+  /** How the solve went before, with another curvature or without the preconditioner. */
+  readonly earlier: readonly SolveRecord[];
 }
 
 /** What all iterative solvers share: settings with nothing open, the record, what is said of a failure. */
@@ -90,6 +104,12 @@ function preconditionerSettings<T>(of: RecordedSolver<T> | undefined): SolverRec
   return { preconditioner: of?.about.method ?? null, ...Object.fromEntries(settings) };
 }
 
+/** A vector, or the gradient of the objective at the solver's θ. */
+type RightSide<T> = { readonly b: T } | 'gradient';
+
+/** Rounding error of a product, in units of the device's: sums of thousands of terms, layer upon layer. */
+const PRODUCT_ERROR = 64;
+
 /**
  * Conjugate gradients, preconditioned by any other solver.
  * @throws EcifError from `solve` where it does not converge; NegativeCurvatureError for an indefinite `hessian`
@@ -100,46 +120,65 @@ export function cgSolver<T, B>(
   theta: T,
   options: CgSolverOptions<T> = {},
 ): IterativeSolver<T> {
-  const { curvature = 'auto', preconditioner, onState } = options;
+  const { curvature = 'auto', reserve, onState } = options;
   const common = commonOf('cg', loss, theta, options);
   const { damping, tolerance, maxIterations, onIteration } = common;
-  let resume = options.resume;
+  let { preconditioner, resume } = options;
   let kind: CurvatureKind = resume?.curvature ?? (curvature === 'auto' ? 'hessian' : curvature);
   const products = productsAt(loss, theta, options);
-  const attempt = (b: T) =>
-    products.during(kind, (product) =>
-      cg(treeSpace<T>(), product, b, {
-        ...{ damping, tolerance, maxIterations, onIteration },
-        preconditioner: preconditioner && ((r) => preconditioner.solve(r)),
-        onNegativeCurvature: curvature === 'auto' ? 'stop' : 'throw',
-        onState: onState && ((state) => onState({ ...state, curvature: kind })),
-        resume,
-      }),
+  const productError = PRODUCT_ERROR * new Flat(theta).device.epsilon;
+  const isOpen = (): boolean => reserve !== undefined && preconditioner === undefined;
+  const attempt = (right: RightSide<T>, earlier: readonly SolveRecord[], x0?: T) =>
+    products.during(kind, async ({ product, gradient }) => {
+      const b = right === 'gradient' ? await gradient() : right.b;
+      const most = isOpen() ? Math.min(maxIterations, (reserve as Reserve<T>).after) : maxIterations;
+      const chosen = preconditioner;
+      const more = { curvature: kind, preconditioned: chosen !== undefined, earlier };
+      try {
+        return await cg(treeSpace<T>(), product, b, {
+          ...{ damping, tolerance, maxIterations: most, productError, onIteration, x0, resume },
+          preconditioner: chosen && ((r) => chosen.solve(r)),
+          onNegativeCurvature: curvature === 'auto' ? 'stop' : 'throw',
+          onState: onState && ((state) => onState({ ...state, ...more })),
+        });
+      } finally {
+        if (right === 'gradient') disposeTree(b);
+      }
+    });
+  const recordOf = ({ status, iterations, residuals }: CgResult<T>): SolveRecord => ({
+    ...{ curvature: kind, status, iterations, residuals },
+  });
+  const solve = async (right: RightSide<T>): Promise<T> => {
+    const earlier = [...(resume?.earlier ?? [])];
+    if (resume?.preconditioned === true && isOpen()) preconditioner = await reserve?.make();
+    let found = await attempt(right, earlier);
+    resume = undefined;
+    while (found.negativeCurvature !== null || (found.status === 'max-iterations' && isOpen())) {
+      const { x, negativeCurvature } = found;
+      earlier.push(recordOf(found));
+      if (negativeCurvature !== null) kind = 'gauss-newton';
+      else preconditioner = await reserve?.make();
+      try {
+        found = await attempt(right, earlier, negativeCurvature === null ? x : undefined);
+      } finally {
+        disposeTree([x, negativeCurvature?.direction ?? []]);
+      }
+    }
+    common.history.push(...earlier);
+    return common.ended(
+      found.x,
+      recordOf(found),
+      'raise the damping, the tolerance or the number of iterations, or give a preconditioner',
     );
+  };
   return {
     get about() {
       return common.about(kind, preconditionerSettings(preconditioner));
     },
     history: common.history,
     accuracy: tolerance,
-    solve: async (b) => {
-      let found = await attempt(b);
-      resume = undefined;
-      if (found.negativeCurvature !== null) {
-        disposeTree([found.x, found.negativeCurvature.direction]);
-        const { status, iterations, residuals } = found;
-        common.history.push({ curvature: kind, status, iterations, residuals });
-        kind = 'gauss-newton';
-        found = await attempt(b);
-      }
-      const { x, status, iterations, residuals } = found;
-      const record = { curvature: kind, status, iterations, residuals };
-      return common.ended(
-        x,
-        record,
-        'raise the damping, the tolerance or the number of iterations, or give a preconditioner',
-      );
-    },
+    solve: (b) => solve({ b }),
+    solveGradient: () => solve('gradient'),
     dispose: () => products.dispose(),
   };
 }

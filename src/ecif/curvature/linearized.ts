@@ -1,9 +1,7 @@
 // Products with the curvature at one point for solvers, which ask for many: forward passes kept for a solve, for all, or not.
 
-import type { Operator } from '../../linalg/space.ts';
-import type { Curvature } from '../../linalg/trust-region.ts';
 import { stacked } from '../../models/stacked.ts';
-import { curvatureAt, type StreamedLoss } from '../../models/streamed.ts';
+import { curvatureAt, type CurvatureHere, objectiveOf, type StreamedLoss } from '../../models/streamed.ts';
 import { curvatureOperator } from './products.ts';
 import type { CurvatureKind } from './record.ts';
 
@@ -20,8 +18,8 @@ export interface ProductOptions {
 
 /** Products at one θ. */
 export interface SolverProducts<T> {
-  /** What `f` makes of v ↦ curvature·v, δ included; the products end with it. */
-  during<R>(kind: CurvatureKind, f: (product: Operator<T>) => Promise<R>): Promise<R>;
+  /** What `f` makes of v ↦ curvature·v, δ included, and of the gradient; both end with it. */
+  during<R>(kind: CurvatureKind, f: (here: Omit<CurvatureHere<T>, 'release'>) => Promise<R>): Promise<R>;
   /** Gives back what is kept. */
   dispose(): void;
 }
@@ -34,21 +32,23 @@ export function productsAt<T, B>(
   theta: T,
   { products = 'auto', memory = MEMORY }: ProductOptions,
 ): SolverProducts<T> {
-  let held: { readonly kind: CurvatureKind; readonly at: Curvature<T> } | null = null;
+  let held: { readonly kind: CurvatureKind; readonly at: CurvatureHere<T> } | null = null;
   const dispose = (): void => {
     held?.at.release();
     held = null;
   };
   return {
     during: async (kind, f) => {
-      if (products === 'streamed') return f(curvatureOperator(loss, theta, kind));
+      if (products === 'streamed') {
+        const gradient = async (): Promise<T> => (await objectiveOf(await stacked(loss))(theta)).gradient;
+        return f({ product: curvatureOperator(loss, theta, kind), gradient });
+      }
       if (held?.kind !== kind) {
         dispose();
         held = { kind, at: await curvatureAt(await stacked(loss), theta, kind, memory) };
       }
-      const { at } = held;
       try {
-        return await f((v) => at.product(v));
+        return await f(held.at);
       } finally {
         if (products === 'auto') dispose();
       }
