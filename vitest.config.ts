@@ -20,6 +20,8 @@ export default defineConfig({
           name: 'proofs',
           include: ['proofs-tests/**/*.test.ts'],
           exclude: [...configDefaults.exclude, 'proofs-tests/{gpu,browser,docs}/**'],
+          maxWorkers: '100%',
+          testTimeout: 2 * minute,
           sequence: { groupOrder: 0 },
         },
       },

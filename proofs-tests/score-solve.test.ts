@@ -103,6 +103,26 @@ describe('solves of several targets', () => {
     expect(one.history).toEqual(whole.history.slice(0, 1));
   });
 
+  it('that are slow have a preconditioner from then on, also in a process that goes on after a kill', async () => {
+    const soft = { ...loss, l2: 1e-4 };
+    const slow = vectors.toReversed();
+    const run = (folder: string, right: readonly Adapter[]): Promise<Solutions> => {
+      const asked = settings({ curvature: 'gauss-newton', preconditioner: 'auto', tolerance: 1e-10 });
+      return solveAll(soft, theta, right, { settings: asked, folder, signature: 'question' }, quiet);
+    };
+    const whole = await run(temporaryFolder(), slow);
+    expect(whole.history.map(({ status }) => status)).toEqual(['slow', 'converged', 'converged']);
+    const folder = temporaryFolder();
+    await run(folder, slow.slice(0, 1));
+    const resumed = await run(folder, slow);
+    expect(resumed.history).toEqual(whole.history);
+    const dense = (await ecif.denseOf(soft, theta, { curvature: 'gauss-newton' })).solver();
+    for (const [i, x] of resumed.solved.entries()) {
+      expect(await flat.toVector(x)).toEqual(await flat.toVector(whole.solved[i]));
+      expect(gapOf(await flat.toVector(x), await flat.toVector(await dense.solve(slow[i])))).toBeLessThan(1e-5);
+    }
+  });
+
   it('take what another process has solved', async () => {
     const folder = temporaryFolder();
     expect((await solve(folder, vectors, { solver: 'diagonal' })).about.method).toBe('diagonal');

@@ -17,6 +17,7 @@ import type { CurvatureKind, RecordedSolver, SolverRecord } from './record.ts';
 /** How one solve went. */
 export interface SolveRecord {
   readonly curvature: CurvatureKind;
+  /** `slow` of iterations after which a preconditioner was made, and another record says how the solve went on. */
   readonly status: string;
   readonly iterations: number;
   /** ‖b − H·x‖/‖b‖ before the first iteration and after each. */
@@ -155,7 +156,7 @@ export function cgSolver<T, B>(
     resume = undefined;
     while (found.negativeCurvature !== null || (found.status === 'max-iterations' && isOpen())) {
       const { x, negativeCurvature } = found;
-      earlier.push(recordOf(found));
+      earlier.push(negativeCurvature === null ? { ...recordOf(found), status: 'slow' } : recordOf(found));
       if (negativeCurvature !== null) kind = 'gauss-newton';
       else preconditioner = await reserve?.make();
       try {
