@@ -23,8 +23,8 @@ export interface Edited extends Judged {
   readonly curvature: string;
 }
 
-/** How the curvature is inverted: what the linearisation leaves out is larger than such a residual. */
-export const SOLVING = { preconditioner: 'none', 'edit-tolerance': 1e-2 };
+/** How the curvature is inverted for edits: what the linearisation leaves out is larger than such a residual. */
+const EDITING = { preconditioner: 'none', 'edit-tolerance': 0.1 };
 
 /** The edited parameters, with solvers that are opened and closed for them. */
 async function editBy(
@@ -33,7 +33,7 @@ async function editBy(
   name: EditName,
   progress: Progress,
 ): Promise<{ theta: Adapter; curvature: string }> {
-  const settings = withDefaults(SOLVING, REMOVE_OPTIONS) as unknown as RemoveSettings;
+  const settings = withDefaults(EDITING, REMOVE_OPTIONS) as unknown as RemoveSettings;
   const rung = name === 'rescaled' || name === 'newton' ? name : 'corrected';
   const { h, solverAt, used, close } = rungSolvers(loss, theta, { ...settings, rung }, progress);
   try {

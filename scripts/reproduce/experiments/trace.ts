@@ -8,7 +8,6 @@ import { runTrace } from '../../../src/cli/trace-run.ts';
 import { parseCsv } from '../../../src/data/csv.ts';
 import type { TracedQuery } from '../../../src/report/records.ts';
 import { type Bench, swapped } from '../bench.ts';
-import { SOLVING } from '../edits.ts';
 import type { RunAbout } from '../runs.ts';
 import { SWAPPED } from '../settings.ts';
 import type { Subject } from '../subject.ts';
@@ -113,7 +112,7 @@ async function traceBy(bench: Bench, subject: Subject, by: TraceSettings['by']) 
     by,
     rung: 'none',
     probes: 8,
-    ...SOLVING,
+    ...{ preconditioner: 'none', tolerance: 1e-2 },
   };
   const settings = withDefaults(asked, TRACE_OPTIONS) as unknown as TraceSettings;
   return runTrace(subject.trained.folder, settings, device, progress);
