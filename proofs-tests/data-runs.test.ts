@@ -3,11 +3,11 @@ import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { withDefaults } from '../src/cli/args.ts';
-import { openPairs } from '../src/cli/data-run.ts';
-import { openTrained } from '../src/cli/score-model.ts';
-import { SCORE_OPTIONS, type ScoreSettings } from '../src/cli/score-options.ts';
-import { runScoring } from '../src/cli/score-run.ts';
-import { requireConsistent, requireOfUse, settingsOfRun } from '../src/cli/train-options.ts';
+import { openPairs } from '../src/cli/runs/data-run.ts';
+import { openTrained } from '../src/cli/runs/opened-run.ts';
+import { SCORE_OPTIONS, type ScoreSettings } from '../src/cli/score/options.ts';
+import { runScoring } from '../src/cli/score/run.ts';
+import { requireConsistent, requireOfUse, settingsOfRun } from '../src/cli/train/options.ts';
 import { parseCsv } from '../src/data/csv.ts';
 import { decodePartitions } from '../src/data/partitions.ts';
 import { CpuDevice } from '../src/device/cpu.ts';

@@ -1,7 +1,7 @@
 // ecif evaluate: recalls and accuracies that can be counted by hand, ties against the model, and the command itself.
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { products } from '../src/cli/evaluate-run.ts';
+import { products } from '../src/cli/evaluate/run.ts';
 import { openDevice } from '../src/device/open.ts';
 import { captionRecall } from '../src/models/retrieval.ts';
 import { zeroShot } from '../src/models/zero-shot.ts';

@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { readCheckpoints } from '../src/cli/kept-checkpoints.ts';
+import { readCheckpoints } from '../src/cli/train/kept-checkpoints.ts';
 import { openDevice } from '../src/device/open.ts';
 import { settingsOf, temporaryFolder, trainHere, writeBase } from './support/shapes.ts';
 import { readTheta } from './support/runs.ts';

@@ -2,9 +2,9 @@
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { imageRows, openEmbedder, products, textRows } from '../src/cli/evaluate-run.ts';
-import { readyPairs } from '../src/cli/pairs.ts';
-import type { RunRecord } from '../src/cli/run-folder.ts';
+import { imageRows, openEmbedder, products, textRows } from '../src/cli/evaluate/run.ts';
+import { readyPairs } from '../src/cli/runs/pairs.ts';
+import type { RunRecord } from '../src/cli/runs/run-folder.ts';
 import { readDataset } from '../src/data/dataset.node.ts';
 import { openDevice } from '../src/device/open.ts';
 import { expectOneLine, type Misuse, misuses, type Place, snapshot, useStage } from './support/misuse.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { norm } from '../src/array/vector.ts';
-import type { Profile } from '../src/cli/profile-run.ts';
+import type { Profile } from '../src/cli/profile/run.ts';
 import { fileSource } from '../src/models/clip/files.node.ts';
 import { openSafetensors } from '../src/models/clip/safetensors.ts';
 import { runCli } from './support/cli.ts';

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { createRng } from '../src/array/rng.ts';
 import { Flat } from '../src/autodiff/flat.ts';
 import { disposeTree } from '../src/autodiff/tensor.ts';
-import { type FinalNorms, describeStationarity } from '../src/cli/train-end.ts';
+import { type FinalNorms, describeStationarity } from '../src/cli/train/end.ts';
 import { settle, roundingOf } from '../src/models/settle.ts';
 import { curvatureAt, gaussNewtonProduct, gradientNorm, hessianProduct, objectiveOf } from '../src/models/streamed.ts';
 import { runCli } from './support/cli.ts';

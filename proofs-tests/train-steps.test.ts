@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createRng } from '../src/array/rng.ts';
 import { affine } from '../src/autodiff/ops/unary.ts';
 import { type Tensor, tensor } from '../src/autodiff/tensor.ts';
-import { parseLayers, requireConsistent } from '../src/cli/train-options.ts';
+import { parseLayers, requireConsistent } from '../src/cli/train/options.ts';
 import { openDevice } from '../src/device/open.ts';
 import { bilinear, type Bilinear } from '../src/models/bilinear.ts';
 import { augment } from '../src/models/clip/train-augment.ts';

@@ -2,9 +2,9 @@
 import { existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { batchOfRows, readyPairs } from '../src/cli/pairs.ts';
-import { openEmbedder } from '../src/cli/evaluate-run.ts';
-import type { FinalNorms } from '../src/cli/train-end.ts';
+import { batchOfRows, readyPairs } from '../src/cli/runs/pairs.ts';
+import { openEmbedder } from '../src/cli/evaluate/run.ts';
+import type { FinalNorms } from '../src/cli/train/end.ts';
 import { itemOf, type Tensor } from '../src/autodiff/tensor.ts';
 import { readDataset } from '../src/data/dataset.node.ts';
 import { decodePartitions } from '../src/data/partitions.ts';

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { runTraining } from '../../src/cli/train-run.ts';
-import { type FinalNorms } from '../../src/cli/train-end.ts';
+import { runTraining } from '../../src/cli/train/run.ts';
+import { type FinalNorms } from '../../src/cli/train/end.ts';
 import { openDevice } from '../../src/device/open.ts';
 import { describeGpu } from '../support/gpu.ts';
 import { objectiveFromFiles } from '../support/runs.ts';

@@ -6,9 +6,9 @@ import sharp from 'sharp';
 import { onTestFinished } from 'vitest';
 import { learnVocabulary } from '../../scripts/small-clip/vocabulary.ts';
 import { withDefaults } from '../../src/cli/args.ts';
-import { TRAIN_OPTIONS, type TrainSettings } from '../../src/cli/train-options.ts';
-import { runTraining } from '../../src/cli/train-run.ts';
-import type { RunRecord } from '../../src/cli/run-folder.ts';
+import { TRAIN_OPTIONS, type TrainSettings } from '../../src/cli/train/options.ts';
+import { runTraining } from '../../src/cli/train/run.ts';
+import type { RunRecord } from '../../src/cli/runs/run-folder.ts';
 import { openDevice } from '../../src/device/open.ts';
 
 const COLOURS = { red: '#e02020', green: '#20a020', blue: '#2040e0', yellow: '#e0d020' };

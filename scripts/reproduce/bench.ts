@@ -3,7 +3,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Progress } from '../../src/cli/progress.ts';
-import type { TrainSettings } from '../../src/cli/train-options.ts';
+import type { TrainSettings } from '../../src/cli/train/options.ts';
 import type { Device } from '../../src/device/open.ts';
 import { type DatasetName, type Parts, prepare } from './data.ts';
 import { recipeOf, type Sizes } from './settings.ts';

@@ -3,8 +3,8 @@
 import { disposeTree } from '../../src/autodiff/tensor.ts';
 import { withDefaults } from '../../src/cli/args.ts';
 import type { Progress } from '../../src/cli/progress.ts';
-import { REMOVE_OPTIONS, type RemoveSettings } from '../../src/cli/remove-options.ts';
-import { rungSolvers } from '../../src/cli/rung-solvers.ts';
+import { REMOVE_OPTIONS, type RemoveSettings } from '../../src/cli/remove/options.ts';
+import { rungSolvers } from '../../src/cli/solve/rung-solvers.ts';
 import { removeLinear } from '../../src/ecif/removal.ts';
 import { removeByRung } from '../../src/ecif/rungs.ts';
 import { streamedRemoval } from '../../src/ecif/streamed-removal.ts';

@@ -1,6 +1,6 @@
 // How good a model is on pairs that nothing else was done with: what each picture is taken for, of all captions of them.
 
-import type { EvaluationPairs } from '../../src/cli/score-model.ts';
+import type { EvaluationPairs } from '../../src/cli/runs/opened-run.ts';
 import { cosineOf, embedRows } from '../../src/ecif/baselines/embeddings.ts';
 import type { Adapter } from '../../src/models/clip/lora.ts';
 

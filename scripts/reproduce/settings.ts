@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import { withDefaults } from '../../src/cli/args.ts';
-import { TRAIN_OPTIONS, type TrainSettings } from '../../src/cli/train-options.ts';
+import { TRAIN_OPTIONS, type TrainSettings } from '../../src/cli/train/options.ts';
 import { root } from '../small-clip/publish.ts';
 import type { DatasetName } from './data.ts';
 

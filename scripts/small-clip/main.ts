@@ -4,7 +4,7 @@
 
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readRun, runFile } from '../../src/cli/run-folder.ts';
+import { readRun, runFile } from '../../src/cli/runs/run-folder.ts';
 import { TRAIN_WORDS } from './config.ts';
 import { evaluateHeldOut } from './evaluate.ts';
 import { prepare } from './prepare.ts';

@@ -1,4 +1,4 @@
-// Versions of this package and of the packages beside it.
+// This package and the packages beside it: versions, and where the small CLIP is.
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -11,12 +11,12 @@ interface Manifest {
   readonly version?: string;
 }
 
-/** The version in the nearest package.json called `name`, looking upwards from `from`. */
-function versionAbove(from: string, name: string): string | null {
+/** The nearest package called `name` at or above `from`, null where there is none. */
+function packageAbove(from: string, name: string): { folder: string; version: string | null } | null {
   for (let folder = from; ; folder = dirname(folder)) {
     try {
       const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
-      if (manifest.name === name) return manifest.version ?? null;
+      if (manifest.name === name) return { folder, version: manifest.version ?? null };
     } catch {
       // no manifest in this folder
     }
@@ -24,17 +24,23 @@ function versionAbove(from: string, name: string): string | null {
   }
 }
 
+const own = () => packageAbove(dirname(fileURLToPath(import.meta.url)), 'ecif');
+
 /** Version of this package. */
 export function ownVersion(): string {
-  const version = versionAbove(dirname(fileURLToPath(import.meta.url)), 'ecif');
-  if (version === null) throw new EcifError('version: no package.json of ecif above this program; reinstall it');
+  const version = own()?.version;
+  if (typeof version !== 'string')
+    throw new EcifError('version: no package.json of ecif above this program; reinstall it');
   return version;
 }
+
+/** The small CLIP of this package. */
+export const smallClipFolder = (): string => join(own()?.folder ?? '.', 'models', 'small-clip');
 
 /** Version of an installed package, null where there is none. */
 export function packageVersion(name: string): string | null {
   try {
-    return versionAbove(dirname(createRequire(import.meta.url).resolve(name)), name);
+    return packageAbove(dirname(createRequire(import.meta.url).resolve(name)), name)?.version ?? null;
   } catch {
     return null;
   }

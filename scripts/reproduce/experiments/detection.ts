@@ -1,8 +1,8 @@
 // Experiment 3: swapped captions found, by the signals of `ecif detect` and by every method of scoring.
 
 import { withDefaults } from '../../../src/cli/args.ts';
-import { DETECT_OPTIONS, type DetectSettings } from '../../../src/cli/detect-options.ts';
-import { runDetection } from '../../../src/cli/detect-run.ts';
+import { DETECT_OPTIONS, type DetectSettings } from '../../../src/cli/detect/options.ts';
+import { runDetection } from '../../../src/cli/detect/run.ts';
 import { auroc, averagePrecision, inspect } from '../../../src/ecif/metrics/detection.ts';
 import { type Bench, swapped } from '../bench.ts';
 import type { RunAbout } from '../runs.ts';

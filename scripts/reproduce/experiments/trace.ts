@@ -2,9 +2,9 @@
 
 import { withDefaults } from '../../../src/cli/args.ts';
 import { readText } from '../../../src/cli/files.ts';
-import { runFile } from '../../../src/cli/run-folder.ts';
-import { TRACE_OPTIONS, type TraceSettings } from '../../../src/cli/trace-options.ts';
-import { runTrace } from '../../../src/cli/trace-run.ts';
+import { runFile } from '../../../src/cli/runs/run-folder.ts';
+import { TRACE_OPTIONS, type TraceSettings } from '../../../src/cli/trace/options.ts';
+import { runTrace } from '../../../src/cli/trace/run.ts';
 import { parseCsv } from '../../../src/data/csv.ts';
 import type { TracedQuery } from '../../../src/report/records.ts';
 import { type Bench, swapped } from '../bench.ts';
