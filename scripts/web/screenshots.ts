@@ -3,20 +3,13 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Browser, chromium, type Locator } from 'playwright-core';
-import sharp from 'sharp';
+import type { Browser, Locator } from 'playwright-core';
 import { FIGURES } from '../../web/figures/index.ts';
 import { buildSite } from './build.ts';
+import { type Look, LOOKS, openBrowser, savePicture, STILL } from './looks.ts';
 import { serveFolder } from './serve.ts';
 
 const OUT = fileURLToPath(new URL('../../docs/playground/', import.meta.url));
-
-/** How a chapter is looked at. */
-const LOOKS = {
-  wide: { viewport: { width: 1180, height: 900 }, colorScheme: 'light' },
-  dark: { viewport: { width: 1180, height: 900 }, colorScheme: 'dark' },
-  phone: { viewport: { width: 390, height: 844 }, colorScheme: 'light' },
-} as const;
 
 /** States worth a picture, where it is not the one that a figure begins with, and what is pressed first. */
 const STATES: Readonly<Record<string, { hash?: string; press?: string }>> = {
@@ -39,8 +32,8 @@ async function rested(figure: Locator): Promise<void> {
   }
 }
 
-async function shoot(browser: Browser, url: string, name: string, look: keyof typeof LOOKS): Promise<void> {
-  const page = await browser.newPage({ ...LOOKS[look], reducedMotion: 'reduce', deviceScaleFactor: 1 });
+async function shoot(browser: Browser, url: string, name: string, look: Look): Promise<void> {
+  const page = await browser.newPage({ ...LOOKS[look], ...STILL });
   const { hash = '', press } = STATES[name] ?? {};
   await page.goto(`${url}index.html#at=${name}${hash}`);
   const figure = page.locator(`[data-figure="${name}"]`);
@@ -48,22 +41,17 @@ async function shoot(browser: Browser, url: string, name: string, look: keyof ty
   if (press !== undefined) await figure.getByRole('button', { name: press }).click();
   await rested(figure);
   const picture = await page.locator(`section#${name}`).screenshot();
-  const file = join(OUT, `${name}-${look}.png`);
-  await sharp(picture).png({ palette: true, compressionLevel: 9 }).toFile(file);
-  console.log(file);
+  await savePicture(picture, join(OUT, `${name}-${look}.png`));
   await page.close();
 }
 
 const { url, server } = await serveFolder(await buildSite());
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM_PATH ?? '/usr/bin/chromium',
-  args: ['--no-sandbox'],
-});
+const browser = await openBrowser();
 mkdirSync(OUT, { recursive: true });
 const asked = process.argv.slice(2);
 try {
   for (const { name } of FIGURES.filter((figure) => asked.length === 0 || asked.includes(figure.name))) {
-    for (const look of Object.keys(LOOKS) as (keyof typeof LOOKS)[]) await shoot(browser, url, name, look);
+    for (const look of Object.keys(LOOKS) as Look[]) await shoot(browser, url, name, look);
   }
 } finally {
   await browser.close();
