@@ -111,6 +111,8 @@ describe('conjugate gradients', () => {
     const patient = solverFor(1000);
     expect(gapOf(await read(await patient.solve(b)), x)).toBeLessThan(1e-6);
     expect([made, patient.about.settings.preconditioner]).toEqual([0, null]);
+    await expect(solverFor(5, { maxIterations: 5 }).solve(b)).rejects.toThrow('cg: max-iterations');
+    expect(made).toBe(0);
     const whole = patient.history[0].residuals;
     const states: ecif.CgSolverState<W>[] = [];
     const hasty = solverFor(3, {

@@ -40,6 +40,15 @@ async function shoot(browser: Browser, url: string, name: string, look: Look): P
   await figure.scrollIntoViewIfNeeded();
   if (press !== undefined) await figure.getByRole('button', { name: press }).click();
   await rested(figure);
+  // Pictures that are loaded when they come into view.
+  await figure.locator('img').evaluateAll((all) =>
+    Promise.all(
+      (all as HTMLImageElement[]).map((image) => {
+        image.loading = 'eager';
+        return image.decode();
+      }),
+    ),
+  );
   const picture = await page.locator(`section#${name}`).screenshot();
   await savePicture(picture, join(OUT, `${name}-${look}.png`));
   await page.close();

@@ -128,11 +128,11 @@ export function cgSolver<T, B>(
   let kind: CurvatureKind = resume?.curvature ?? (curvature === 'auto' ? 'hessian' : curvature);
   const products = productsAt(loss, theta, options);
   const productError = PRODUCT_ERROR * new Flat(theta).device.epsilon;
-  const isOpen = (): boolean => reserve !== undefined && preconditioner === undefined;
+  const isOpen = (): boolean => reserve !== undefined && reserve.after < maxIterations && preconditioner === undefined;
   const attempt = (right: RightSide<T>, earlier: readonly SolveRecord[], x0?: T) =>
     products.during(kind, async ({ product, gradient }) => {
       const b = right === 'gradient' ? await gradient() : right.b;
-      const most = isOpen() ? Math.min(maxIterations, (reserve as Reserve<T>).after) : maxIterations;
+      const most = isOpen() ? (reserve as Reserve<T>).after : maxIterations;
       const chosen = preconditioner;
       const more = { curvature: kind, preconditioned: chosen !== undefined, earlier };
       try {
