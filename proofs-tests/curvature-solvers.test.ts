@@ -113,6 +113,24 @@ describe('conjugate gradients', () => {
     expect([made, patient.about.settings.preconditioner]).toEqual([0, null]);
     await expect(solverFor(5, { maxIterations: 5 }).solve(b)).rejects.toThrow('cg: max-iterations');
     expect(made).toBe(0);
+    // No more iterations in all than are allowed, and nothing lost of what a preconditioner that fails leaves behind.
+    const identity = (await ecif.identityOf(stream.loss, stream.theta)).solver();
+    const few = solverFor(3, {
+      maxIterations: 5,
+      unfinished: 'keep',
+      reserve: { after: 3, make: async () => identity },
+    });
+    ecif.disposeTree(await few.solve(b));
+    expect(few.history.map(({ status, iterations }) => [status, iterations])).toEqual([
+      ['slow', 3],
+      ['max-iterations', 2],
+    ]);
+    const { device } = Object.values(stream.theta)[0] as ecif.Tensor;
+    const before = device.memory().live;
+    const failing = solverFor(3, { reserve: { after: 3, make: () => Promise.reject(new Error('no room')) } });
+    await expect(failing.solve(b)).rejects.toThrow('no room');
+    failing.dispose();
+    expect(device.memory().live).toBe(before);
     const whole = patient.history[0].residuals;
     const states: ecif.CgSolverState<W>[] = [];
     const hasty = solverFor(3, {

@@ -383,6 +383,21 @@ const ASKED: readonly Misuse[] = [
     says: /--shares: found "20"; give numbers above 0 and below 1/,
   },
   {
+    what: 'curves with a tolerance that is not of edits',
+    words: () => ['curves', run, '--validation', stage.data, '--tolerance', '1e-3'],
+    says: /--tolerance.*--edit-tolerance/,
+  },
+  {
+    what: 'a tolerance of edits where none is made',
+    words: () => ['curves', run, '--validation', stage.data, '--rung', 'none', '--edit-tolerance', '0.1'],
+    says: /--edit-tolerance: no edit is made with --rung none; leave it out/,
+  },
+  {
+    what: 'a tolerance of a prediction that is not asked for',
+    words: () => ['remove', run, '--ids', 'red-square', '--tolerance', '1e-3'],
+    says: /--tolerance: of the predicted change, for which --validation is asked; or give --edit-tolerance/,
+  },
+  {
     what: 'curves by a column that is not there',
     words: () => ['curves', run, '--validation', stage.data, '--by', 'clip-score'],
     says: /--by: no column "clip-score" in .*scores\.parquet; did you mean clipscore\?/,

@@ -64,6 +64,23 @@ afterAll(() => {
 });
 
 describe('an edit', () => {
+  it('is another one where it is solved further, and says how far', async () => {
+    const ids = REMOVED.join(',');
+    const by = (given: Partial<RemoveSettings>): Promise<WrittenEdit> =>
+      remove({ ids, rung: 'newton', 'edit-tolerance': undefined, ...given });
+    const [loose, tight] = [await by({}), await by({ 'edit-tolerance': 1e-8 })];
+    expect([loose.record.tolerance, tight.record.tolerance]).toEqual([0.3, 1e-8]);
+    expect(loose.dir).not.toBe(tight.dir);
+    const truth = await retrained(REMOVED);
+    const [a, b] = [distance(await thetaIn(loose.dir), truth), distance(await thetaIn(tight.dir), truth)];
+    expect(b).toBeLessThan(a);
+    expect((await by({ 'edit-tolerance': 0.3 })).dir).toBe(loose.dir);
+    // What only the predicted change is solved to does not matter where none is predicted.
+    expect((await by({ tolerance: 1e-4 })).dir).toBe(loose.dir);
+    const krylov = await by({ rung: 'krylov' });
+    expect(krylov.record.tolerance).toBe(0.01);
+  });
+
   it('is that of the ladder with all batches at hand, for every rung', async () => {
     const { loss, theta } = opened;
     const batches = await Promise.all(

@@ -297,12 +297,14 @@ describe('numbers', () => {
       [...(new RegExp(`<th scope="row">${name}</th>(.*?)</tr>`).exec(html)?.[1] ?? '').matchAll(/>([^<>]+)</g)].map(
         ([, t]) => t,
       );
-    expect(row('before')).toEqual(['2.91', '31.1\u00a0%', '74.6\u00a0%', '41.1\u00a0%', '3.21', '–']);
-    expect(row('edited')).toEqual(['2.74', '34.7\u00a0%', '83.3\u00a0%', '44.7\u00a0%', '0.0412', '11.8\u00a0s']);
+    expect(row('before')).toEqual(['2.911', '31.1\u00a0%', '74.6\u00a0%', '41.1\u00a0%', '3.21', '–']);
+    expect(row('edited')).toEqual(['2.743', '34.7\u00a0%', '83.3\u00a0%', '44.7\u00a0%', '0.0412', '11.8\u00a0s']);
     expect(row('retrained').slice(4)).toEqual(['0.0095', '7\u00a0min 40\u00a0s']);
     const counts = /<ul class="counts">[\s\S]*?<\/ul>/.exec(html)?.[0] ?? '';
     const heads = [...counts.matchAll(/<strong>([^<]*)/g)].map(([, text]) => text);
     expect(heads).toEqual(['1200', '231', '0.961', '37', '39×', '0.0091']);
+    expect(counts).toContain('as fast as retraining by <bdi>Newton</bdi>, with 0.0713 of its change');
+    expect(html).toContain('Hessian, cg with EK-FAC</bdi>, solved to 0.3</p>');
     expect(counts).toContain('</strong>queries mistaken; 3 traced to training pairs');
   });
 

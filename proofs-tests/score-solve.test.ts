@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { Flat } from '../src/autodiff/flat.ts';
 import { withDefaults } from '../src/cli/args.ts';
 import { solverAt } from '../src/cli/solve/open-solver.ts';
+import { rungSolvers } from '../src/cli/solve/rung-solvers.ts';
 import type { Progress } from '../src/cli/progress.ts';
 import { SOLVER_OPTIONS, type SolverSettings } from '../src/cli/score/options.ts';
 import { solveAll, type Solutions } from '../src/cli/solve/solve-all.ts';
@@ -123,6 +124,25 @@ describe('solves of several targets', () => {
     }
   });
 
+  it('beside another process that made a preconditioner are those of one process, to the bit', async () => {
+    const soft = { ...loss, l2: 1e-4 };
+    const right = [vectors[0], vectors[1], flat.normal(ecif.createRng(9))];
+    const run = (folder: string): Promise<Solutions> => {
+      const asked = settings({ curvature: 'gauss-newton', preconditioner: 'auto', tolerance: 1e-10 });
+      return solveAll(soft, theta, right, { settings: asked, folder, signature: 'question' }, quiet);
+    };
+    const [one, beside] = [temporaryFolder(), temporaryFolder()];
+    const whole = await run(one);
+    expect(whole.history.map(({ status }) => status)).toEqual(['converged', 'slow', 'converged', 'converged']);
+    mkdirSync(join(beside, 'question'));
+    const [from, to] = [one, beside].map((at) => join(at, 'question', 'gauss-newton-1.safetensors'));
+    cpSync(from, to);
+    const shared = await run(beside);
+    expect(shared.history).toEqual(whole.history);
+    for (const [i, x] of shared.solved.entries())
+      expect(await flat.toVector(x)).toEqual(await flat.toVector(whole.solved[i]));
+  });
+
   it('take what another process has solved', async () => {
     const folder = temporaryFolder();
     expect((await solve(folder, vectors, { solver: 'diagonal' })).about.method).toBe('diagonal');
@@ -161,6 +181,15 @@ describe('solves of several targets', () => {
     await expect(solverAt(never, large, settings({ solver: 'dense' }), quiet)).rejects.toThrow(
       '5000 parameters, at most 4096',
     );
+    const rungs = rungSolvers(
+      never,
+      large,
+      { ...settings({ solver: 'dense' }), rung: 'corrected', 'edit-tolerance': undefined },
+      quiet,
+    );
+    await expect(rungs.h.solve(large)).rejects.toThrow('dense: 5000 parameters');
+    rungs.close(); // a rejection that nobody handles would fail the run
+    await new Promise(setImmediate);
     await expect(ecif.lograOf(loss, theta, { size: 4, most: 10 })).rejects.toThrow(
       /logra: \d+ dimensions at size 4, at most 10/,
     );

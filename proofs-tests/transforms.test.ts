@@ -169,6 +169,8 @@ describe('edges', () => {
       { b: ecif.tensor(device, [10]), a: ecif.tensor(device, [100]) },
     ];
     expect(await space.dots([[x, y]])).toEqual([120]);
+    const longer = { a: ecif.tensor(device, [1, 2]), b: ecif.tensor(device, [2]) };
+    await expect(space.dots([[x, longer]])).rejects.toThrow('dots: leaves of shapes [1] and [2]');
     const other = { a: one, c: one } as unknown as { a: Tensor; b: Tensor };
     expect(() => ecif.hvp(f, { a: one, b: one }, other)).toThrow('such as c; give a tree of the same form');
   });

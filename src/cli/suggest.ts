@@ -16,7 +16,7 @@ export function editDistance(a: string, b: string): number {
   return d[a.length][b.length];
 }
 
-/** The candidate nearest to `word`, or null when none is near. */
+/** The candidate nearest to `word`, or else one that ends in it, such as edit-tolerance for tolerance; null where none is. */
 export function nearest(word: string, candidates: readonly string[]): string | null {
   // A third of the letters may be wrong, at least one of two or more.
   const most = Math.min(word.length - 1, Math.max(1, Math.floor(word.length / 3)));
@@ -26,5 +26,5 @@ export function nearest(word: string, candidates: readonly string[]): string | n
     const d = editDistance(word.toLowerCase(), candidate.toLowerCase());
     if (d < distance) [best, distance] = [candidate, d];
   }
-  return best;
+  return best ?? candidates.find((candidate) => candidate.endsWith(`-${word}`)) ?? null;
 }

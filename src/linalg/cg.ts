@@ -20,7 +20,7 @@ export interface CgOptions<V> {
   /** Every so many iterations r is recomputed as b − Ax; default 50, 0 = never, also not at the end. */
   refresh?: number | undefined;
   /**
-   * Relative rounding error of a product. Where given, a claim of convergence is confirmed by one more product only if such
+   * Rounding error of a product A·p, relative to ‖A‖·‖p‖. Where given, a claim of convergence is confirmed by one more product only if such
    * errors may have added up to a tenth of the tolerance; it always is unless given.
    */
   productError?: number | undefined;
@@ -46,6 +46,16 @@ export interface CgState<V> {
   readonly p: V;
   readonly residuals: readonly number[];
   readonly products: number;
+  /** How far rounding of products may have turned r from b − Ax, and what it is reckoned from; where it is. */
+  readonly drift?: Drift | undefined;
+}
+
+/** Rounding of products that has added up. */
+interface Drift {
+  /** Largest ‖Ap‖/‖p‖ so far, for ‖A‖. */
+  readonly norm: number;
+  /** Σ α·‖A‖·‖p‖; null where it is not known. */
+  readonly sum: number | null;
 }
 
 /** A direction along which the operator is not positive. */
@@ -95,6 +105,8 @@ interface Run<V> {
   best: V | null;
   /** Convergence claims of the recurrence that the true residual refuted. */
   refuted: number;
+  /** Undefined where claims are confirmed in any case. */
+  drift: Drift | undefined;
 }
 
 /**
@@ -116,7 +128,7 @@ export async function cg<V>(
   b: V,
   options: CgOptions<V> = {},
 ): Promise<CgResult<V>> {
-  const { tolerance = 1e-8, maxIterations = 1000, refresh = 50, productError = Infinity, signal } = options;
+  const { tolerance = 1e-8, maxIterations = 1000, refresh = 50, productError = 0, signal } = options;
   const held = new Held(space);
   try {
     const run = await begin(space, held, apply, b, options);
@@ -134,7 +146,7 @@ export async function cg<V>(
         break;
       }
       const claimed = residual(run) <= tolerance;
-      const doubtful = claimed ? drift(run, productError) > tolerance / 10 : run.iteration % refresh === 0;
+      const doubtful = claimed ? driftOf(run, productError) > tolerance / 10 : run.iteration % refresh === 0;
       const due = refresh > 0 && doubtful;
       if (due && (await refreshResidual(run, tolerance))) status = 'stagnated';
       if (residual(run) <= tolerance) status = 'converged';
@@ -150,8 +162,8 @@ export async function cg<V>(
   }
 }
 
-const stateOf = <V>({ x, r, p, residuals, products }: Run<V>): CgState<V> => ({
-  ...{ x, r, p, products },
+const stateOf = <V>({ x, r, p, residuals, products, drift }: Run<V>): CgState<V> => ({
+  ...{ x, r, p, products, ...(drift === undefined ? {} : { drift }) },
   residuals: [...residuals],
 });
 
@@ -159,19 +171,22 @@ function residual<V>(run: Run<V>): number {
   return run.bNorm === 0 ? 0 : Math.sqrt(run.rr) / run.bNorm;
 }
 
-/**
- * How far the recurred residual may be from b − Ax, relative to ‖b‖: an iteration takes α·Ap away, whose length is at most
- * that of the residuals before and after it.
- */
-const drift = <V>({ residuals }: Run<V>, productError: number): number =>
-  productError * 2 * residuals.reduce((sum, r) => sum + r, 1);
+/** The drift after a step of some length along a p with some ‖Ap‖/‖p‖. */
+const drifted = ({ norm, sum }: Drift, stretch: number, length: number): Drift => {
+  const largest = Math.max(norm, stretch);
+  return { norm: largest, sum: sum === null ? null : sum + largest * length };
+};
+
+/** How far the recurred residual may be from b − Ax, relative to ‖b‖. */
+const driftOf = <V>({ drift, bNorm }: Run<V>, productError: number): number =>
+  drift === undefined || drift.sum === null ? Infinity : (productError * drift.sum) / bNorm;
 
 async function begin<V>(
   space: Space<V>,
   held: Held<V>,
   apply: Operator<V>,
   b: V,
-  { x0, preconditioner, damping = 0, resume }: CgOptions<V>,
+  { x0, preconditioner, damping = 0, productError, resume }: CgOptions<V>,
 ): Promise<Run<V>> {
   const [bb] = await space.dots([[b, b]]);
   requireFinite('cg', '‖b‖²', bb, 0);
@@ -180,10 +195,13 @@ async function begin<V>(
     ...{ space, held, apply, b, bNorm: Math.sqrt(bb), damping, preconditioner, residuals: [] },
     ...{ x: useStart ? x0 : held.own(space.zeros(b)), r: b, z: b, p: b, rr: bb, rz: bb },
     ...{ iteration: 0, products: 0, floor: Infinity, best: null, refuted: 0 },
+    // A start other than 0 has a product in its first residual, of a size that is not known.
+    drift: productError === undefined ? undefined : { norm: 0, sum: useStart ? null : 0 },
   };
   if (resume !== undefined) {
     const { x, r, p, residuals, products } = resume;
     Object.assign(run, { x, r, products, iteration: residuals.length - 1 });
+    if (run.drift !== undefined) run.drift = resume.drift ?? { norm: 0, sum: null };
     run.residuals.push(...residuals);
     await precondition(run);
     run.p = p;
@@ -228,14 +246,12 @@ async function advance<V>(run: Run<V>, onNegative: 'stop' | 'throw'): Promise<Ne
   const { space, held, damping, p } = run;
   const ap = await held.apply(run.apply, p);
   run.products++;
-  const [pap, pp] = await space.dots([
-    [p, ap],
-    [p, p],
-  ]);
+  const [pap, pp, apap] = await space.dots([[p, ap], [p, p], ...(run.drift === undefined ? [] : [[ap, ap] as const])]);
   const curved = pap + damping * pp;
   requireFinite('cg', 'pᵀAp', curved, run.iteration);
   if (!(curved > 0)) return reportCurvature(run, curved / pp, onNegative);
   const alpha = run.rz / curved;
+  if (run.drift !== undefined) run.drift = drifted(run.drift, Math.sqrt(apap / pp), alpha * Math.sqrt(pp));
   const { x, r, z, rz } = run;
   run.x = held.combine([1, alpha], [x, p]);
   if (x !== run.best) held.drop(x);

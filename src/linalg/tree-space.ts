@@ -26,7 +26,14 @@ function pairedLeaves(a: unknown, b: unknown): LeafPairs {
     throw new ShapeError('dots: trees with other keys; both must come from one space');
   }
   const right = treeLeaves<Tensor>(b);
-  return treeLeaves<Tensor>(a).map((x, i) => [x, right[i]]);
+  return treeLeaves<Tensor>(a).map((x, i) => {
+    if (x.shape.join() !== right[i].shape.join()) {
+      throw new ShapeError(
+        `dots: leaves of shapes [${x.shape.join()}] and [${right[i].shape.join()}]; give equal ones`,
+      );
+    }
+    return [x, right[i]];
+  });
 }
 
 /** Numbers up to which vectors are read and multiplied on the host: less work than a kernel for each product. */

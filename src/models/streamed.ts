@@ -33,15 +33,21 @@ async function overBatches<T, B>(
 ): Promise<{ value: number; tree: T }> {
   const space = treeSpace<T>();
   let [value, tree] = [0, space.zeros(zero)];
-  for (const rows of partitions.flat()) {
-    const pairs = await batch(rows);
-    const made = scope(() => f(pairs, rows));
-    const next = space.combine([1, 1 / partitions.length], [tree, made.tree]);
-    if (made.value !== null) value += (await made.value.item()) / partitions.length;
-    disposeTree([made.value, made.tree, pairs, tree]);
-    tree = next;
+  try {
+    for (const rows of partitions.flat()) {
+      const pairs = await batch(rows);
+      const made = scope(() => f(pairs, rows));
+      const next = space.combine([1, 1 / partitions.length], [tree, made.tree]);
+      disposeTree([made.tree, pairs, tree]);
+      tree = next;
+      if (made.value !== null) value += (await made.value.item()) / partitions.length;
+      disposeTree(made.value);
+    }
+    return { value, tree };
+  } catch (error) {
+    disposeTree(tree);
+    throw error;
   }
-  return { value, tree };
 }
 
 /** The mean over partitions of the sum over batches of trees that `f` makes; a new tree. */
@@ -184,12 +190,17 @@ export async function curvatureAt<T, B>(
       space.release(sum, x);
       sum = next;
     };
-    for (const linear of kept) {
-      add(part(linear));
-      await device.tick();
+    try {
+      for (const linear of kept) {
+        add(part(linear));
+        await device.tick();
+      }
+      if (rest !== null) add(await others(rest));
+      return sum;
+    } catch (error) {
+      space.release(sum);
+      throw error;
     }
-    if (rest !== null) add(await others(rest));
-    return sum;
   };
   const streamed = kind === 'hessian' ? hessianProduct<T, B> : gaussNewtonProduct<T, B>;
   return {
@@ -201,13 +212,15 @@ export async function curvatureAt<T, B>(
       ),
     async gradient() {
       const pull = offset(theta, loss.centre);
-      const gradient = await total(
-        pull,
-        (linear) => linear.gradient(),
-        async (of) => (await objectiveOf(of)(theta)).gradient,
-      );
-      space.release(pull);
-      return gradient;
+      try {
+        return await total(
+          pull,
+          (linear) => linear.gradient(),
+          async (of) => (await objectiveOf(of)(theta)).gradient,
+        );
+      } finally {
+        space.release(pull);
+      }
     },
     release: () => kept.forEach((linear) => linear.dispose()),
   };

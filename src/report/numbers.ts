@@ -10,14 +10,14 @@ export const powerOfTen = (n: number): string =>
 export const withMinus = (text: string): string => text.replace(/^-/, '−');
 
 /**
- * A number in three digits, as m·10ⁿ where it is far from one; – for none.
+ * A number in three digits unless told, as m·10ⁿ where it is far from one; – for none.
  * @example formatNumber(1.5e-7); // '1.5·10⁻⁷'
  */
-export function formatNumber(x: number | null): string {
+export function formatNumber(x: number | null, digits = 3): string {
   if (x === null || Number.isNaN(x)) return '–';
   if (!Number.isFinite(x)) return x > 0 ? '∞' : '−∞';
   if (x === 0) return '0';
-  if (Math.abs(x) >= 1e-3 && Math.abs(x) < 1e4) return withMinus(String(Number(x.toPrecision(3))));
+  if (Math.abs(x) >= 1e-3 && Math.abs(x) < 1e4) return withMinus(String(Number(x.toPrecision(digits))));
   const [mantissa, exponent] = x.toExponential(1).split('e');
   return withMinus(`${mantissa}·${powerOfTen(Number(exponent))}`);
 }

@@ -184,6 +184,8 @@ export interface RemovalRecord extends MadeBy {
   readonly removed: readonly PairName[];
   readonly rung: string;
   readonly curvature: string;
+  /** Relative residual of its solves; null where they do not iterate, or it is not known. */
+  readonly tolerance: number | null;
   /** ‖∇L‖ of the loss after removal: at θ̂ and at the edited model. */
   readonly gradient: { readonly before: number; readonly after: number };
   /** ‖edited − θ̂‖ */

@@ -8,6 +8,9 @@ import type { ModelMeasures, RemovalRecord } from './records.ts';
 /** Removed pairs that are listed. */
 export const LISTED_PAIRS = 12;
 
+/** An edit and retraining often differ in the fourth. */
+const LOSS_DIGITS = 5;
+
 interface Line {
   readonly name: string;
   readonly measures: ModelMeasures | null;
@@ -26,7 +29,7 @@ const linesOf = ({ measures, gradient, editSeconds: seconds, retrained }: Remova
 
 function row({ name, measures, gradient, seconds }: Line): string {
   const cells = [
-    formatNumber(measures?.loss ?? null),
+    formatNumber(measures?.loss ?? null, LOSS_DIGITS),
     formatPercent(measures?.r1 ?? null),
     formatPercent(measures?.r5 ?? null),
     formatPercent(measures?.accuracy ?? null),
@@ -38,7 +41,8 @@ function row({ name, measures, gradient, seconds }: Line): string {
 
 /** What the edit is worth, in words. */
 function verdict({ measures, moved, retrained }: RemovalRecord): string {
-  const first = measures === null ? '' : ` To first order the loss would be ${formatNumber(measures.predictedLoss)}.`;
+  const first =
+    measures === null ? '' : ` To first order the loss would be ${formatNumber(measures.predictedLoss, LOSS_DIGITS)}.`;
   const against =
     retrained === null
       ? ' Not compared with retraining: <code>ecif remove --verify</code> does that.'
@@ -48,7 +52,8 @@ from retraining to the model before (0 is exact, 1 nothing gained).`;
 }
 
 function removalBlock({ name, record, state }: NamedRemoval, pictures: Pictures): string {
-  const { removed, rung, curvature } = record;
+  const { removed, rung, curvature, tolerance } = record;
+  const solved = tolerance === null ? '' : `, solved to ${formatNumber(tolerance)}`;
   const listed = removed.slice(0, LISTED_PAIRS);
   const more =
     removed.length > listed.length ? `<p class="minor">The first ${listed.length} of ${removed.length}.</p>` : '';
@@ -57,7 +62,7 @@ function removalBlock({ name, record, state }: NamedRemoval, pictures: Pictures)
   return `<article class="removal" aria-label="removal">
 <h3>${given(name, 60)}: ${counted(removed.length, 'pair')} removed</h3>
 <p class="badges">${badge(state === 'in force' ? 'good' : 'plain', state)}</p>
-<p class="minor">${given(rung, 60)} with ${given(curvature, 120)}</p>
+<p class="minor">${given(rung, 60)} with ${given(curvature, 120)}${solved}</p>
 ${scrolled('Before, edited and retrained', `<table class="list measures"><thead><tr>${head}</tr></thead><tbody>${linesOf(record).map(row).join('')}</tbody></table>`)}
 ${verdict(record)}
 <details><summary>Removed pairs</summary><ul class="removed">${listed.map((pair) => `<li>${pairLine(pictures, pair)}</li>`).join('')}</ul>${more}</details>

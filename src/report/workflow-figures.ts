@@ -35,7 +35,7 @@ export const predictedFigure = (all: readonly PredictedActual[]): Figure => ({
   ...{ x: linear('predicted change of the loss'), y: linear('change by retraining') },
   series: all.map(({ name, points }) => {
     const [a, b] = [points.map(({ predicted }) => predicted), points.map(({ actual }) => actual)];
-    const r = points.length < 2 ? NaN : pearson(a, b);
+    const r = points.length < 3 ? NaN : pearson(a, b);
     return { name: Number.isNaN(r) ? name : `${name}, r ${formatNumber(r)}`, points: a.map((x, i) => [x, b[i]]) };
   }),
 });

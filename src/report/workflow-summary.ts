@@ -27,13 +27,19 @@ const traceHeadline = ({ asked, mistaken, queries }: TraceRecord): Headline => [
   `queries mistaken; ${queries.length} traced to training pairs`,
 ];
 
-/** The removal that was compared with retraining and gains the most time. */
+/** Of the removals that were compared with retraining the one in force, else the one that gains the most time. */
 function removalHeadlines(removals: readonly NamedRemoval[]): Headline[] {
-  const compared = removals.flatMap(({ record }) => (record.retrained === null ? [] : [record.retrained]));
+  const compared = removals.flatMap(({ state, record: { rung, retrained } }) =>
+    retrained === null ? [] : [{ state, rung, ...retrained }],
+  );
   if (compared.length === 0) return [];
-  const { speedup, error } = compared.reduce((best, one) => (one.speedup > best.speedup ? one : best));
+  const fastest = compared.reduce((best, one) => (one.speedup > best.speedup ? one : best));
+  const { rung, speedup, error } = compared.find(({ state }) => state === 'in force') ?? fastest;
   return [
-    [`${formatNumber(speedup)}×`, `as fast as retraining, with ${formatNumber(error)} of its change left to make`],
+    [
+      `${formatNumber(speedup)}×`,
+      `as fast as retraining by ${given(rung, 60)}, with ${formatNumber(error)} of its change left to make`,
+    ],
   ];
 }
 

@@ -7,6 +7,7 @@ import { CURVES_OPTIONS } from './options.ts';
 import { runCurves } from './run.ts';
 import { correlationsText, groupsTable } from './text.ts';
 import { onDevice } from '../devices.ts';
+import { requireEditUse } from '../remove/options.ts';
 import { requireSolverUse } from '../score/options.ts';
 
 const describe = (folder: string, record: CurvesRecord): string =>
@@ -27,6 +28,7 @@ export const curves = defineCommand({
     const { operands, given, progress } = context;
     const [folder] = operands;
     requireSolverUse(values, given);
+    requireEditUse(values.rung, given);
     return onDevice(context, async (device) => {
       const json = await runCurves(folder, values, device, progress);
       return { json, text: describe(folder, json), ok: true };

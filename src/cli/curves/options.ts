@@ -6,6 +6,9 @@ import { PART_OPTIONS } from '../runs/data-options.ts';
 import { RUNG_OPTIONS } from '../remove/options.ts';
 import { COMMON_OPTIONS, SOLVER_OPTIONS } from '../score/options.ts';
 
+/** Edits have a tolerance of their own. */
+const { tolerance: _tolerance, ...EDIT_SOLVER_OPTIONS } = SOLVER_OPTIONS;
+
 /** Every option of the command; split and format are of the validation pairs. */
 export const CURVES_OPTIONS = {
   validation: { kind: 'text', label: 'DATA', help: 'pairs to measure the models by, those that the scores are about' },
@@ -43,7 +46,7 @@ export const CURVES_OPTIONS = {
     default: 'newton',
     help: 'edit that predicts the loss beside the sum of scores; none leaves it out',
   },
-  ...SOLVER_OPTIONS,
+  ...EDIT_SOLVER_OPTIONS,
   ...COMMON_OPTIONS,
 } as const satisfies OptionSpecs;
 

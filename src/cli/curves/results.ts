@@ -62,5 +62,7 @@ const orNone = (x: number): number | null => (Number.isNaN(x) ? null : x);
 export const correlationsOf = (all: readonly PredictedActual[]): CurvesRecord['correlations'] =>
   all.map(({ name, points }) => {
     const [x, y] = [points.map(({ predicted }) => predicted), points.map(({ actual }) => actual)];
+    // Two points lie on a line whatever they are.
+    if (points.length < 3) return { name, linear: null, ranks: null };
     return { name, linear: orNone(pearson(x, y)), ranks: orNone(spearman(x, y)) };
   });

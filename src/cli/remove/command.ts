@@ -97,6 +97,10 @@ export const remove = defineCommand({
     const [folder] = operands;
     if (values.undo !== undefined) return undo(folder, values.undo, given);
     requireSolverUse(values, given);
+    if (given.has('tolerance') && values.validation === undefined)
+      throw new UsageError(
+        '--tolerance: of the predicted change, for which --validation is asked; or give --edit-tolerance',
+      );
     return onDevice(context, async (device) => {
       const edit = await runRemoval(folder, values, device, progress);
       const { dir, inForce, record } = edit;

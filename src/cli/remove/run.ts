@@ -19,13 +19,13 @@ import { writeText } from '../files.ts';
 import { measureAt } from '../evaluate/measures.ts';
 import { rowsOfIds } from '../runs/pair-ids.ts';
 import type { Progress } from '../progress.ts';
-import type { RemoveSettings } from './options.ts';
+import { editTolerance, type RemoveSettings } from './options.ts';
 import { requireSelection, selectRows } from './select.ts';
 import { leftOut, verifyEdit, WITHOUT_FILE } from './verify.ts';
 import { runFile } from '../runs/run-folder.ts';
 import { rungSolvers } from '../solve/rung-solvers.ts';
 import { type EvaluationPairs, type OpenedRun, openTrained } from '../runs/opened-run.ts';
-import { solverSettings } from '../score/options.ts';
+import { ITERATIVE, solverSettings } from '../score/options.ts';
 import { solveAll } from '../solve/solve-all.ts';
 import { signatureOf } from '../solve/signature.ts';
 import { ownVersion } from '../versions.ts';
@@ -132,6 +132,7 @@ async function makeEdit(asked: Asked, notes: readonly string[], began: number) {
     run: folder,
     removed: rows.map((row) => ({ id: run.dataset.rows[row].id, caption: run.dataset.rows[row].caption })),
     ...{ rung: settings.rung, curvature, moved, editSeconds, signature },
+    tolerance: ITERATIVE.includes(settings.solver) ? editTolerance(settings) : null,
     gradient: { before: before.norm, after: after.norm },
     notes: [...notes, ...(note === null ? [] : [note]), ...farther],
     measures: await measuresOf(asked, theta),
@@ -215,7 +216,8 @@ export async function runRemoval(
     const notes = leftNotes('remove', run, rows);
     const evaluation = settings.validation === undefined ? null : await run.evaluation(settings.validation, settings);
     const { rung, steps } = settings;
-    const question = { ...solverSettings(settings), rows, rung, steps };
+    const solved = { ...solverSettings(settings), ...(evaluation === null ? { tolerance: null } : {}) };
+    const question = { ...solved, 'edit-tolerance': editTolerance(settings), rows, rung, steps };
     const signature = await signatureOf(folder, run, evaluation, question, device);
     const dir = settings.out ?? join(folder, 'removals', `${rung}-${signature.slice(0, 8)}`);
     const asked = { folder, settings, run, evaluation, rows, signature, device, progress };

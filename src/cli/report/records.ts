@@ -139,7 +139,7 @@ const modelMeasures = objectOf<ModelMeasures>({ loss: number, r1: number, r5: nu
 /** `removal.json` */
 export const removalRecord: Check<RemovalRecord> = objectOf<RemovalRecord>({
   ...{ ...MADE, run: text, removed: listOf(pairName), rung: text, curvature: text, moved: number },
-  ...{ editSeconds: number, notes: listOf(text), signature: text },
+  ...{ editSeconds: number, notes: listOf(text), signature: text, tolerance: orNull(number) },
   gradient: objectOf({ before: number, after: number }),
   measures: orNull(objectOf({ before: modelMeasures, predictedLoss: number, edited: modelMeasures })),
   retrained: orNull(

@@ -126,7 +126,8 @@ export const solverSettings = (settings: SolverSettings): SolverSettings =>
     ]),
   ) as unknown as SolverSettings;
 
-const ITERATIVE = ['cg', 'minres', 'lissa'];
+/** Solvers that iterate up to a tolerance. */
+export const ITERATIVE: readonly string[] = ['cg', 'minres', 'lissa'];
 
 /** Solvers that an option is of, where it is not of all. */
 const ONLY_OF: Readonly<Record<string, readonly string[]>> = {
@@ -146,7 +147,10 @@ const WITHOUT_HESSIAN: readonly string[] = ['ekfac', 'kfac', 'diagonal', 'identi
  * @param given names of the options on the command line
  * @throws UsageError
  */
-export function requireSolverUse({ solver, curvature }: SolverSettings, given: ReadonlySet<string>): void {
+export function requireSolverUse(
+  { solver, curvature }: Pick<SolverSettings, 'solver' | 'curvature'>,
+  given: ReadonlySet<string>,
+): void {
   for (const [name, solvers] of Object.entries(ONLY_OF)) {
     if (!given.has(name) || solvers.includes(solver)) continue;
     throw new UsageError(`--${name}: only of --solver ${solvers.join(', ')}, not of ${solver}; leave it out`);

@@ -5,7 +5,7 @@ import type { RungOptions } from '../../ecif/rungs.ts';
 import type { Adapter } from '../../models/clip/lora.ts';
 import type { StreamedLoss } from '../../models/streamed.ts';
 import type { Progress } from '../progress.ts';
-import type { RemoveSettings } from '../remove/options.ts';
+import { editTolerance, type RemoveSettings } from '../remove/options.ts';
 import type { SolverSettings } from '../score/options.ts';
 import { solverAt } from './open-solver.ts';
 
@@ -20,12 +20,12 @@ export interface RungSolvers extends Pick<RungOptions<Adapter, unknown>, 'h' | '
 export function rungSolvers(
   loss: StreamedLoss<Adapter, unknown>,
   theta: Adapter,
-  settings: SolverSettings & Pick<RemoveSettings, 'rung' | 'edit-tolerance'>,
+  settings: Omit<SolverSettings, 'tolerance'> & Pick<RemoveSettings, 'rung' | 'edit-tolerance'>,
   progress: Progress,
 ): RungSolvers {
-  const { curvature, rung, 'edit-tolerance': tolerance } = settings;
+  const { curvature, rung } = settings;
   const kind = rung === 'woodbury' && curvature === 'auto' ? 'gauss-newton' : curvature;
-  const asked = { ...settings, tolerance, curvature: kind };
+  const asked = { ...settings, tolerance: editTolerance(settings), curvature: kind };
   let opened: Promise<RecordedSolver<Adapter>> | null = null;
   let used = 'none';
   const recorded = async (solver: RecordedSolver<Adapter>, solution: Promise<Adapter>): Promise<Adapter> => {
@@ -51,6 +51,10 @@ export function rungSolvers(
       };
     },
     used: () => used,
-    close: () => void opened?.then((solver) => solver.dispose()),
+    close: () =>
+      void opened?.then(
+        (solver) => solver.dispose(),
+        () => undefined, // the solve has told why
+      ),
   };
 }

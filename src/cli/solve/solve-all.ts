@@ -35,6 +35,15 @@ const STATE_EVERY = 10;
 const historyOf = (solver: RecordedSolver<Adapter>): readonly SolveRecord[] =>
   'history' in solver ? (solver as RecordedSolver<Adapter> & { history: readonly SolveRecord[] }).history : [];
 
+/** Whether the last solve of a solver had a preconditioner. */
+const isPreconditioned = (about: SolverRecord | undefined): boolean =>
+  (about?.settings.preconditioner ?? null) !== null;
+
+function closeOpened({ solver, close }: Opened): void {
+  solver.dispose();
+  close();
+}
+
 /** Right-hand sides to be solved for, with what is kept of them. */
 interface Solving {
   readonly loss: Loss;
@@ -57,8 +66,9 @@ async function solveWith(
     if ((state.residuals.length - 1) % STATE_EVERY === 0) await kept.writeState(curvature, current, state);
   };
   const open = async (): Promise<Opened> => {
+    if (resume !== undefined) disposeTree([resume.x, resume.r, resume.p]);
     resume = settings.solver === 'cg' ? await kept.readState(curvature, current) : undefined;
-    const preconditioned = (notes.at(-1)?.about.settings.preconditioner ?? null) !== null;
+    const preconditioned = isPreconditioned(notes.at(-1)?.about);
     const made = await openSolver(
       ...[loss, theta, settings],
       { resume, preconditioned, onState, products: right.length - current > 1 ? 'linearized' : 'auto' },
@@ -86,6 +96,11 @@ async function solveWith(
       } else {
         solved.push(found.x);
         notes.push(found.note);
+        // Another process may have made a preconditioner, which one process alone would have from here on.
+        if (opened !== null && isPreconditioned(found.note.about) !== isPreconditioned(opened.solver.about)) {
+          closeOpened(opened);
+          opened = null;
+        }
       }
       kept.dropState(curvature, current);
     }
@@ -93,8 +108,7 @@ async function solveWith(
     disposeTree(solved);
     throw error;
   } finally {
-    opened?.solver.dispose();
-    opened?.close();
+    if (opened !== null) closeOpened(opened);
     if (resume !== undefined) disposeTree([resume.x, resume.r, resume.p]);
   }
   return {

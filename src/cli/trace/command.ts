@@ -7,6 +7,7 @@ import { onDevice } from '../devices.ts';
 import { percent, table } from '../format.ts';
 import { TRACE_OPTIONS } from './options.ts';
 import { runTrace } from './run.ts';
+import { requireEditUse } from '../remove/options.ts';
 import { requireSolverUse } from '../score/options.ts';
 
 /** Queries, and sources on either side, that are printed at most; the file has all. */
@@ -64,6 +65,7 @@ export const trace = defineCommand({
     const { operands, given, progress } = context;
     const [folder] = operands;
     requireSolverUse(values, given);
+    requireEditUse(values.rung, given);
     return onDevice(context, async (device) => {
       const json = await runTrace(folder, values, device, progress);
       return { json, text: describe(values.out ?? `${folder}/trace.json`, json), ok: true };

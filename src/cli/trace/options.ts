@@ -43,6 +43,7 @@ export const TRACE_OPTIONS = {
     help: 'how the sources against the truth are removed to see what that does; none leaves it out',
   },
   ...SOLVER_OPTIONS,
+  tolerance: { ...SOLVER_OPTIONS.tolerance, help: 'relative residual of the solves for scores' },
   ...COMMON_OPTIONS,
 } as const satisfies OptionSpecs;
 

@@ -132,7 +132,8 @@ export function cgSolver<T, B>(
   const attempt = (right: RightSide<T>, earlier: readonly SolveRecord[], x0?: T) =>
     products.during(kind, async ({ product, gradient }) => {
       const b = right === 'gradient' ? await gradient() : right.b;
-      const most = isOpen() ? (reserve as Reserve<T>).after : maxIterations;
+      const spent = earlier.reduce((sum, { status, iterations }) => sum + (status === 'slow' ? iterations : 0), 0);
+      const most = isOpen() ? (reserve as Reserve<T>).after : maxIterations - spent;
       const chosen = preconditioner;
       const more = { curvature: kind, preconditioned: chosen !== undefined, earlier };
       try {
@@ -157,9 +158,9 @@ export function cgSolver<T, B>(
     while (found.negativeCurvature !== null || (found.status === 'max-iterations' && isOpen())) {
       const { x, negativeCurvature } = found;
       earlier.push(negativeCurvature === null ? { ...recordOf(found), status: 'slow' } : recordOf(found));
-      if (negativeCurvature !== null) kind = 'gauss-newton';
-      else preconditioner = await reserve?.make();
       try {
+        if (negativeCurvature !== null) kind = 'gauss-newton';
+        else preconditioner = await reserve?.make();
         found = await attempt(right, earlier, negativeCurvature === null ? x : undefined);
       } finally {
         disposeTree([x, negativeCurvature?.direction ?? []]);
@@ -169,7 +170,7 @@ export function cgSolver<T, B>(
     return common.ended(
       found.x,
       recordOf(found),
-      'raise the damping, the tolerance or the number of iterations, or give a preconditioner',
+      `raise the damping, the tolerance or the number of iterations${preconditioner === undefined ? ', or give a preconditioner' : ''}`,
     );
   };
   return {
