@@ -7,7 +7,7 @@ import type { Adapter } from '../src/models/clip/lora.ts';
 import { prefixRows } from '../src/models/clip/prefix.ts';
 import { gradientNorm } from '../src/models/streamed.ts';
 import { readFlat } from './errors.ts';
-import { settleEmoji, trainEmoji, type TrainedEmoji } from './influence-training.ts';
+import { DEFAULT, settleEmoji, trainEmoji, type TrainedEmoji } from './influence-training.ts';
 import { format, note, print, type Row, target } from './report.ts';
 import { compare } from './timing.ts';
 
@@ -112,6 +112,7 @@ export async function removalRows(trained: TrainedEmoji, name: string): Promise<
   const removed = [...ecif.createRng(5).permutation(count)].slice(0, Math.round(count / 10));
   const without = withoutRows(loss, removed);
   const again = await trainEmoji(problem, without);
+  const shorter = await trainEmoji(problem, without, DEFAULT);
   const onward = await settleEmoji(without, theta);
   const [before, truth] = [await readFlat(theta), await readFlat(again.theta)];
   const change = distance(before, truth);
@@ -125,6 +126,9 @@ export async function removalRows(trained: TrainedEmoji, name: string): Promise<
   const onwards = `${onward.iterations.lbfgs} L-BFGS, ${onward.iterations.newton} Newton`;
   const rows = [
     note(section, 'training again', `${format(retraining / 1000)} s (${steps})`, { ...again.ms }),
+    note(section, 'training again by ten epochs', `${format((shorter.ms.epochs + shorter.ms.settling) / 1000)} s`, {
+      ...shorter.ms,
+    }),
     note(section, 'training on from θ̂', `${format(onward.ms.settling / 1000)} s (${onwards})`, { ...onward.ms }),
     note(section, 'training again: ‖∇F‖, once and again', `${format(training.norm)}, ${format(again.norm)}`),
     note(section, 'training on from θ̂: error', format((await place(onward.theta)).error)),
@@ -141,6 +145,11 @@ export async function removalRows(trained: TrainedEmoji, name: string): Promise<
     rows.push(
       ...[
         target(section, `${how}: training again / edit`, retraining / ms, '≥', 13, '×', { ms }),
+        note(
+          section,
+          `${how}: training again by ten epochs / edit`,
+          `${format((shorter.ms.epochs + shorter.ms.settling) / ms)}×`,
+        ),
         note(section, `${how}: settling alone / edit`, `${format(again.ms.settling / ms)}×`),
         note(section, `${how}: training on from θ̂ / edit`, `${format(onward.ms.settling / ms)}×`),
         note(section, `${how}: error of the change of θ`, format(error), { error }),
@@ -150,6 +159,6 @@ export async function removalRows(trained: TrainedEmoji, name: string): Promise<
     );
     ecif.disposeTree(edited);
   }
-  ecif.disposeTree([again.theta, onward.theta]);
+  ecif.disposeTree([again.theta, shorter.theta, onward.theta]);
   return [...rows, ...(await toleranceRows(section, trained, removed, place))];
 }
