@@ -1,6 +1,7 @@
 // The recipe that the emoji model is trained by, and trained again after a removal: epochs of Adam, then to stationarity.
 
 import { disposeTree } from '../src/autodiff/tensor.ts';
+import { TRAIN_OPTIONS } from '../src/cli/train/options.ts';
 import * as ecif from '../src/index.ts';
 import { Trainer } from '../src/models/fit.ts';
 import type { Adapter } from '../src/models/clip/lora.ts';
@@ -19,7 +20,7 @@ export interface Epochs {
 /** The numbers that the paper gives for its detection task, the only ones it gives, its iterations taken for epochs. */
 export const PAPER: Epochs = { epochs: 30, rate: 2e-4 };
 /** What `ecif train` does unless told. */
-export const DEFAULT: Epochs = { epochs: 10, rate: 1e-3 };
+export const DEFAULT: Epochs = { epochs: TRAIN_OPTIONS.epochs.default, rate: TRAIN_OPTIONS.rate.default };
 const CLIP = 1;
 /** Then what `ecif train --to-stationarity` does, at a tolerance relative to the pairs. */
 const SETTLE = { iterations: 300, newtonSteps: 50, noise: 1e-7, memory: 2 ** 30 };

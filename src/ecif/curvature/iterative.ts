@@ -128,12 +128,14 @@ export function cgSolver<T, B>(
   let kind: CurvatureKind = resume?.curvature ?? (curvature === 'auto' ? 'hessian' : curvature);
   const products = productsAt(loss, theta, options);
   const productError = PRODUCT_ERROR * new Flat(theta).device.epsilon;
-  const isOpen = (): boolean => reserve !== undefined && reserve.after < maxIterations && preconditioner === undefined;
+  /** The reserve, while it may still be called on. */
+  const inReserve = (): Reserve<T> | undefined =>
+    reserve !== undefined && reserve.after < maxIterations && preconditioner === undefined ? reserve : undefined;
   const attempt = (right: RightSide<T>, earlier: readonly SolveRecord[], x0?: T) =>
     products.during(kind, async ({ product, gradient }) => {
       const b = right === 'gradient' ? await gradient() : right.b;
       const spent = earlier.reduce((sum, { status, iterations }) => sum + (status === 'slow' ? iterations : 0), 0);
-      const most = isOpen() ? (reserve as Reserve<T>).after : maxIterations - spent;
+      const most = inReserve()?.after ?? maxIterations - spent;
       const chosen = preconditioner;
       const more = { curvature: kind, preconditioned: chosen !== undefined, earlier };
       try {
@@ -152,10 +154,10 @@ export function cgSolver<T, B>(
   });
   const solve = async (right: RightSide<T>): Promise<T> => {
     const earlier = [...(resume?.earlier ?? [])];
-    if (resume?.preconditioned === true && isOpen()) preconditioner = await reserve?.make();
+    if (resume?.preconditioned === true) preconditioner ??= await reserve?.make();
     let found = await attempt(right, earlier);
     resume = undefined;
-    while (found.negativeCurvature !== null || (found.status === 'max-iterations' && isOpen())) {
+    while (found.negativeCurvature !== null || (found.status === 'max-iterations' && inReserve() !== undefined)) {
       const { x, negativeCurvature } = found;
       earlier.push(negativeCurvature === null ? { ...recordOf(found), status: 'slow' } : recordOf(found));
       try {
