@@ -7,7 +7,7 @@ import { logSumExp, sum } from '../autodiff/ops/reduce.ts';
 import { affine, square } from '../autodiff/ops/unary.ts';
 import { treeLeaves } from '../array/tree.ts';
 import { type Tensor, tensor } from '../autodiff/tensor.ts';
-import { batchLoss, type Model } from '../models/model.ts';
+import { batchLoss, FAR, type Model } from '../models/model.ts';
 
 /** What is minimised: Σ over batches of the contrastive loss, plus δ/2·‖θ − θ₀‖². */
 export interface Problem<T, B> {
@@ -34,9 +34,6 @@ export function diagonal(s: Tensor): Tensor {
   );
   return reshape(take(reshape(s, [rows, n]), index), s.shape.slice(0, -1));
 }
-
-/** So low that its exponential is 0. */
-export const FAR = -1e30;
 
 /** S with its diagonal far below: what a pair competes with. */
 export function withoutDiagonal(s: Tensor): Tensor {

@@ -10,7 +10,8 @@ import { logSumExp, sum } from '../autodiff/ops/reduce.ts';
 import { softmax } from '../autodiff/ops/softmax.ts';
 import { affine, exp, log1p, neg as negate } from '../autodiff/ops/unary.ts';
 import { Tensor, tensor } from '../autodiff/tensor.ts';
-import { anchorLosses, FAR } from './objective.ts';
+import { FAR } from '../models/model.ts';
+import { anchorLosses } from './objective.ts';
 
 /**
  * How the effect of negatives is written, with P_k the softmax mass of the removed in row (column) k of the kept:

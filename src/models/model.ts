@@ -7,6 +7,9 @@ import { sum } from '../autodiff/ops/reduce.ts';
 import type { Tensor } from '../autodiff/tensor.ts';
 import type { Tap } from './tap.ts';
 
+/** So low that its exponential is 0. */
+export const FAR = -1e30;
+
 /** Embeddings of a batch: `u` of the texts, `v` of the images, (B, d) each, row k of both from pair k. */
 export interface Embeddings {
   readonly u: Tensor;

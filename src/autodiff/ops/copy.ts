@@ -30,6 +30,9 @@ export function cpuCopy(x: Float64Array, y: Float64Array, { shape, from, to }: C
 const spanOf = (shape: Shape, strides: readonly number[]): number =>
   1 + shape.reduce((n, d, i) => n + (d - 1) * strides[i], 0);
 
+/** Neighbours that one invocation copies, the longest first. */
+const RUNS = [8, 4, 2, 1];
+
 /** Copies a box; a box larger than one binding is cut along its outermost axis. */
 export function gpuCopy(op: string, device: WebGpuDevice, x: GpuStorage, y: GpuStorage, copy: Copy): void {
   const { shape, from, to } = copy;
@@ -56,15 +59,18 @@ export function gpuCopy(op: string, device: WebGpuDevice, x: GpuStorage, y: GpuS
     return;
   }
   const flat = collapseAxes(shape, [from.strides, to.strides]);
-  const [, d1, d2, d3, d4, d5] = padAxes(op, flat.shape, 1);
+  const [, d1, d2, d3, d4, last] = padAxes(op, flat.shape, 1);
+  const run = RUNS.find((length) => last % length === 0) as number;
+  const [runs, d5] = [n / run, last / run];
   const [x0, x1, x2, x3, x4, x5] = padAxes(op, flat.strides[0], 0);
   const [y0, y1, y2, y3, y4, y5] = padAxes(op, flat.strides[1], 0);
   const xStart = from.start - source.offset;
   const yStart = to.start - target.offset;
   device.dispatch(op, copyStrided, {
     buffers: { x: source, y: target },
-    params: { n, xStart, yStart, d1, d2, d3, d4, d5, x0, x1, x2, x3, x4, x5, y0, y1, y2, y3, y4, y5 },
-    workgroups: grid(n, 64),
+    params: { n: runs, xStart, yStart, d1, d2, d3, d4, d5, x0, x1, x2, x3, x4, x5, y0, y1, y2, y3, y4, y5 },
+    constants: { RUN: run },
+    workgroups: grid(runs, 64),
   });
 }
 

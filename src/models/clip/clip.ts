@@ -10,7 +10,7 @@ import type { Model } from '../model.ts';
 import type { Tap } from '../tap.ts';
 import type { ClipConfig } from './config.ts';
 import { type Net, runLayers, type Tower } from './layers.ts';
-import { type Adapter, adaptedDense, type Lora, updateOf } from './lora.ts';
+import { type Adapter, adaptedDense, type Lora, transposedDense, updateOf } from './lora.ts';
 import { endTokens, poolPosition, textHead, textStem } from './text.ts';
 import { classToken, imageHead, imageStem } from './vision.ts';
 
@@ -160,6 +160,10 @@ export function clipModel(clip: Clip, lora: Lora | null = null, training?: Rng):
     training !== undefined && lora !== null && lora.dropout > 0 ? { share: lora.dropout, rng: training } : undefined;
   const net = (theta: Adapter, tap?: Tap): Net => ({
     weight,
+    transposed:
+      tap === undefined && drop === undefined
+        ? (name, x) => transposedDense(x, weight(`${name}.weight`), updateOf(lora, theta, name))
+        : undefined,
     dense: (name, x, act) =>
       adaptedDense(x, weight(`${name}.weight`), {
         bias: weight(`${name}.bias`),

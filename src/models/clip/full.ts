@@ -1,6 +1,6 @@
 // CLIP as a function of all of its weights, for training from scratch.
 
-import { linear } from '../../autodiff/ops/matmul.ts';
+import { linear, matmul } from '../../autodiff/ops/matmul.ts';
 import { exp } from '../../autodiff/ops/unary.ts';
 import { keep, type Tensor, tensor } from '../../autodiff/tensor.ts';
 import { EcifError } from '../../array/errors.ts';
@@ -21,7 +21,7 @@ function netOf(theta: ClipWeights): Net {
   };
   const dense: Net['dense'] = (name, x, act) =>
     linear(x, weight(`${name}.weight`), { bias: weight(`${name}.bias`), act: act ?? 'none' });
-  return { weight, dense };
+  return { weight, dense, transposed: (name, x) => matmul(x, weight(`${name}.weight`)) };
 }
 
 /**

@@ -5,8 +5,9 @@ import { add } from '../../autodiff/ops/binary.ts';
 import { gather } from '../../autodiff/ops/indexing.ts';
 import { reshape, slice } from '../../autodiff/ops/layout.ts';
 import { type Tensor, tensor } from '../../autodiff/tensor.ts';
+import { FAR } from '../model.ts';
 import type { TextConfig } from './config.ts';
-import { embedding, type Net, normed } from './layers.ts';
+import { embedding, type Net, normed, type Pooled } from './layers.ts';
 
 /**
  * Where a text is pooled: at its first end-of-text token, or at its first largest id.
@@ -28,19 +29,19 @@ export function textStem(net: Net, ids: Tensor): Tensor {
   return add(tokens, slice(places, [0, 0], tokens.shape.slice(1)));
 }
 
-/** The token at `ends[k]` of text k: (B, T, D) → (B, 1, D). */
-export function endTokens(ends: Int32Array): (x: Tensor) => Tensor {
-  return (x) => {
+/** The token at `ends[k]` of text k, which sees those up to itself. */
+export const endTokens = (ends: Int32Array): Pooled => ({
+  pick: (x) => {
     const [b, t, d] = x.shape;
-    const rows = tensor(
-      x.device,
-      ends.map((end, k) => k * t + end),
-      [b, 1],
-      'int',
-    );
-    return gather(reshape(x, [b * t, d]), rows);
-  };
-}
+    const rows = ends.map((end, k) => k * t + end);
+    return gather(reshape(x, [b * t, d]), tensor(x.device, rows, [b, 1], 'int'));
+  },
+  unseen: (x) => {
+    const [b, t] = x.shape;
+    const far = Float64Array.from({ length: b * t }, (_, i) => (i % t <= ends[Math.floor(i / t)] ? 0 : FAR));
+    return tensor(x.device, far, [b, 1, t]);
+  },
+});
 
 /** Unit embeddings of texts: (B, 1, D) → (B, P). */
 export const textHead = (net: Net, { eps }: TextConfig, x: Tensor): Tensor =>

@@ -5,7 +5,7 @@ import { add } from '../../autodiff/ops/binary.ts';
 import { broadcastTo, concat, reshape, slice } from '../../autodiff/ops/layout.ts';
 import type { Tensor } from '../../autodiff/tensor.ts';
 import type { VisionConfig } from './config.ts';
-import { embedding, type Net, normed } from './layers.ts';
+import { embedding, type Net, normed, type Pooled } from './layers.ts';
 
 /** Tokens of images before the first layer: (B, C, H, W) → (B, T, D). */
 export function imageStem(net: Net, { eps }: VisionConfig, pixels: Tensor): Tensor {
@@ -16,8 +16,8 @@ export function imageStem(net: Net, { eps }: VisionConfig, pixels: Tensor): Tens
   return normed(net, 'vision_model.pre_layrnorm', tokens, eps);
 }
 
-/** The class token: (B, T, D) → (B, 1, D). */
-export const classToken = (x: Tensor): Tensor => slice(x, [0, 0, 0], [x.shape[0], 1, x.shape[2]]);
+/** The class token, which sees all others. */
+export const classToken: Pooled = { pick: (x) => slice(x, [0, 0, 0], [x.shape[0], 1, x.shape[2]]) };
 
 /** Unit embeddings of images: (B, 1, D) → (B, P). */
 export const imageHead = (net: Net, { eps }: VisionConfig, x: Tensor): Tensor =>
