@@ -36,11 +36,6 @@ const lossBy =
     ecif.contrastive(ecif.similarities({ ...model, embed: (at, pairs) => model.embed(at, pairs, tap) }, t, batch));
 
 describe('attention of the pooled token', () => {
-  it('there are fewer heads than tokens, so that it is taken', () => {
-    expect(config.text.heads).toBeLessThan(batch.text.ids.shape[1]);
-    expect(config.vision.heads).toBeLessThan((config.vision.imageSize / config.vision.patchSize) ** 2 + 1);
-  });
-
   it('has the embeddings, the gradient and the Hessian products of attention of every token', async () => {
     const [pooled, every] = [model.embed(theta, batch), model.embed(theta, batch, watched)];
     expect(relativeError(await readFlat([pooled.u, pooled.v]), await readFlat([every.u, every.v]))).toBeLessThan(1e-12);

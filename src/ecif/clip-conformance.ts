@@ -5,7 +5,7 @@ import { contrastive } from '../autodiff/ops/contrastive.ts';
 import { disposeTree, itemOf, readAll, scope, type Tensor, tensor } from '../autodiff/tensor.ts';
 import { grad } from '../autodiff/transforms.ts';
 import type { Device } from '../device/open.ts';
-import { batchLoss, similarities } from '../models/model.ts';
+import { batchLoss, embedded, similarities } from '../models/model.ts';
 import { type ClipBatch, clipBatch, clipModel } from '../models/clip/clip.ts';
 import type { ClipFolder, ClipVectors } from '../models/clip/conformance-file.ts';
 import { parseClipConfig } from '../models/clip/config-parse.ts';
@@ -95,7 +95,7 @@ export async function clipQuantities(folder: ClipFolder, device: Device): Promis
   const s = (t: Adapter): Tensor => similarities(model, t, batches[0]);
   const loss = (t: Adapter): Tensor => batchLoss(model, t, batches[0]);
   try {
-    const { u, v, similarity } = await read(() => ({ ...model.embed(theta, batches[0]), similarity: s(theta) }));
+    const { u, v, s: similarity } = await read(() => embedded(model, theta, batches[0]));
     return {
       textEmbeds: u,
       imageEmbeds: v,

@@ -6,7 +6,7 @@ import { affine } from '../autodiff/ops/unary.ts';
 import { disposeTree, scope, type Tensor, tensor } from '../autodiff/tensor.ts';
 import { vjp } from '../autodiff/transforms.ts';
 import { treeSpace } from '../linalg/tree-space.ts';
-import type { Embeddings, Model } from '../models/model.ts';
+import type { Model } from '../models/model.ts';
 import type { StreamedLoss } from '../models/streamed.ts';
 
 /** A picture, and which candidate is its caption. */
@@ -60,7 +60,7 @@ async function embeddings<T, B>(
   { model, batch }: Pick<Questions<T, B>, 'model' | 'batch'>,
   theta: T,
   rows: Uint32Array,
-  side: keyof Embeddings,
+  side: 'u' | 'v',
   size: number,
 ): Promise<Side> {
   const parts: ArrayLike<number>[] = [];

@@ -96,7 +96,7 @@ async function overTouched<T, B>(
   make: (f: (t: T) => Tensor) => T,
 ): Promise<T> {
   const touched = loss.partitions.map((batches) => batches.filter((members) => members.some((row) => rows.has(row))));
-  const together = await stacked({ ...loss, partitions: touched });
+  const together = await stacked({ ...loss, partitions: touched }, false);
   return sumOverBatches(together, theta, (stack, members) => {
     const removed = Float64Array.from(members, (row) => Number(rows.has(row)));
     return make((t) => {

@@ -139,7 +139,7 @@ export async function* streamScores<T, B>(
     const batches: B[] = [];
     for (const stack of stacks) batches.push(await loss.batch(rowsOfStack(stack)));
     const terms = stacks.map((stack, i) => (t: T): Record<string, Tensor> => {
-      const { u, v, s } = embedded(model, t, { pairs: batches[i], count: stack.length });
+      const { u, v, s } = embedded(model, t, { pairs: batches[i], sizes: stack.map(({ rows }) => rows.length) });
       return { ...termsOf(s, form), cosine: cosinesOf({ u, v }) };
     });
     const swept = await sweepEach(terms, theta, along, true);

@@ -1,6 +1,6 @@
 // The seam between models and everything that is computed of them.
 
-import { mul } from '../autodiff/ops/binary.ts';
+import { add, mul } from '../autodiff/ops/binary.ts';
 import { contrastive } from '../autodiff/ops/contrastive.ts';
 import { matmul } from '../autodiff/ops/matmul.ts';
 import { sum } from '../autodiff/ops/reduce.ts';
@@ -14,6 +14,8 @@ export const FAR = -1e30;
 export interface Embeddings {
   readonly u: Tensor;
   readonly v: Tensor;
+  /** Added to S, (B, B): 0, or {@link FAR} where a text and an image do not meet; they all do unless given. */
+  readonly unmet?: Tensor | undefined;
 }
 
 /** Anything that embeds a batch of pairs, in ops, as a function of its parameters. */
@@ -39,11 +41,12 @@ export function embedded<T, B>(
   theta: T,
   batch: B,
   tap?: Tap,
-): Embeddings & { readonly s: Tensor } {
-  const { u, v } = model.embed(theta, batch, tap);
+): Readonly<Record<'u' | 'v' | 's', Tensor>> {
+  const { u, v, unmet } = model.embed(theta, batch, tap);
   const scale = model.scale(theta);
-  if (typeof scale === 'number') return { u, v, s: matmul(u, v, { form: 'nt', alpha: scale }) };
-  return { u, v, s: mul(matmul(u, v, { form: 'nt' }), scale) };
+  if (typeof scale === 'number') return { u, v, s: matmul(u, v, { form: 'nt', alpha: scale, addend: unmet }) };
+  const s = mul(matmul(u, v, { form: 'nt' }), scale);
+  return { u, v, s: unmet === undefined ? s : add(s, unmet) };
 }
 
 /** S of a batch. */

@@ -1,26 +1,40 @@
-// Batches of equal size laid together: they go through the towers as one, and are apart again in the similarities.
+// Batches laid together: they go through the towers as one, and are apart again in the similarities. Smaller ones are filled up.
 
 import { treeLeaves } from '../array/tree.ts';
 import { reshape } from '../autodiff/ops/layout.ts';
-import { disposeTree, Tensor } from '../autodiff/tensor.ts';
-import type { Model } from './model.ts';
+import { disposeTree, Tensor, tensor } from '../autodiff/tensor.ts';
+import { FAR, type Model } from './model.ts';
 import type { StreamedLoss } from './streamed.ts';
 
-/** Several batches, one after the other. */
+/** Several batches, one after the other, each filled up to as many pairs as the largest has. */
 export interface Stack<B> {
   readonly pairs: B;
-  /** Number of batches. */
-  readonly count: number;
+  /** Pairs of each batch that are its own. */
+  readonly sizes: readonly number[];
 }
 
-/** The model over stacks: u and v (G, B, d), and with them S (G, B, B). */
+/** What keeps the pairs that fill batches up out of them, (G, B, B); undefined where there are none. */
+function fillApart(u: Tensor, sizes: readonly number[]): Tensor | undefined {
+  const side = u.shape[0] / sizes.length;
+  if (sizes.every((size) => size === side)) return undefined;
+  const far = Float64Array.from({ length: sizes.length * side * side }, (_, at) => {
+    const [i, j] = [Math.floor(at / side) % side, at % side];
+    return i === j || Math.max(i, j) < sizes[Math.floor(at / (side * side))] ? 0 : FAR;
+  });
+  return tensor(u.device, far, [sizes.length, side, side]);
+}
+
+/**
+ * The model over stacks: u and v (G, B, d), and with them S (G, B, B). A pair that fills a batch up meets none but itself there, so
+ * that its loss and all derivatives of it are 0.
+ */
 export function stackedModel<T, B>(model: Model<T, B>): Model<T, Stack<B>> {
   return {
     scale: (theta) => model.scale(theta),
-    embed: (theta, { pairs, count }, tap) => {
-      const apart = (x: Tensor): Tensor => reshape(x, [count, x.shape[0] / count, x.shape[1]]);
+    embed: (theta, { pairs, sizes }, tap) => {
+      const apart = (x: Tensor): Tensor => reshape(x, [sizes.length, x.shape[0] / sizes.length, x.shape[1]]);
       const { u, v } = model.embed(theta, pairs, tap);
-      return { u: apart(u), v: apart(v) };
+      return { u: apart(u), v: apart(v), unmet: fillApart(u, sizes) };
     },
   };
 }
@@ -39,36 +53,54 @@ export async function pairsTogether<T, B>(
   return Math.floor((STACKED_BYTES * rows.length) / (4 * Math.max(1, numbers)));
 }
 
-/** Neighbours of equal size together, of at most so many pairs. */
-export function stacksOf<P extends { readonly rows: Uint32Array }>(batches: readonly P[], most: number): P[][] {
+/** Least share of a stack's places in a batch that must be taken by pairs of its own. */
+const LEAST_OWN = 0.75;
+
+/**
+ * Neighbours together, of at most so many pairs.
+ * @param batches the largest first, unless all are of equal size
+ * @param filled whether smaller batches may be filled up to lie with larger ones
+ */
+export function stacksOf<P extends { readonly rows: Uint32Array }>(
+  batches: readonly P[],
+  most: number,
+  filled = false,
+): P[][] {
   const stacks: P[][] = [];
   for (const batch of batches) {
     const last = stacks.at(-1);
-    const size = batch.rows.length;
-    if (last !== undefined && last[0].rows.length === size && (last.length + 1) * size <= most) last.push(batch);
+    const [side, size] = [last?.[0].rows.length ?? 0, batch.rows.length];
+    const fits = size === side || (filled && size < side && size >= LEAST_OWN * side);
+    if (last !== undefined && fits && (last.length + 1) * side <= most) last.push(batch);
     else stacks.push([batch]);
   }
   return stacks;
 }
 
-/** The rows of all batches of a stack. */
+/** The rows of all batches of a stack, a smaller one filled up with its last. */
 export const rowsOfStack = (stack: readonly { readonly rows: Uint32Array }[]): Uint32Array =>
-  Uint32Array.from(stack.flatMap(({ rows }) => [...rows]));
+  Uint32Array.from(
+    stack.flatMap(({ rows }) => Array.from(stack[0].rows, (_, i) => rows[Math.min(i, rows.length - 1)])),
+  );
 
 /**
  * The same objective over stacks, whose batches may have come in another order: larger and fewer kernels where batches
  * are small.
+ * @param filled whether batches of unequal size may lie together; terms that look at single places of S want equal ones
  * @example const h = await curvatureAt(await stacked(loss), theta, 'hessian', memory);
  */
-export async function stacked<T, B>(loss: StreamedLoss<T, B>): Promise<StreamedLoss<T, Stack<B>>> {
+export async function stacked<T, B>(loss: StreamedLoss<T, B>, filled = true): Promise<StreamedLoss<T, Stack<B>>> {
   const first = loss.partitions.flat().at(0);
   const most = first === undefined ? 0 : await pairsTogether(loss, first);
-  const counts = new Map<Uint32Array, number>();
+  const sizes = new Map<Uint32Array, number[]>();
   const partitions = loss.partitions.map((batches) => {
     const bySize = batches.map((rows) => ({ rows })).toSorted((a, b) => b.rows.length - a.rows.length);
-    return stacksOf(bySize, most).map((stack) => {
+    return stacksOf(bySize, most, filled).map((stack) => {
       const rows = rowsOfStack(stack);
-      counts.set(rows, stack.length);
+      sizes.set(
+        rows,
+        stack.map((batch) => batch.rows.length),
+      );
       return rows;
     });
   });
@@ -76,6 +108,6 @@ export async function stacked<T, B>(loss: StreamedLoss<T, B>): Promise<StreamedL
     ...loss,
     model: stackedModel(loss.model),
     partitions,
-    batch: async (rows) => ({ pairs: await loss.batch(rows), count: counts.get(rows) ?? 1 }),
+    batch: async (rows) => ({ pairs: await loss.batch(rows), sizes: sizes.get(rows) ?? [rows.length] }),
   };
 }

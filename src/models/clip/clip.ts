@@ -9,8 +9,8 @@ import type { Device } from '../../device/open.ts';
 import type { Model } from '../model.ts';
 import type { Tap } from '../tap.ts';
 import type { ClipConfig } from './config.ts';
-import { type Net, runLayers, type Tower } from './layers.ts';
-import { type Adapter, adaptedDense, type Lora, transposedDense, updateOf } from './lora.ts';
+import { headMaps, type Net, runLayers, type Tower } from './layers.ts';
+import { type Adapter, adaptedDense, type Lora, updateOf } from './lora.ts';
 import { endTokens, poolPosition, textHead, textStem } from './text.ts';
 import { classToken, imageHead, imageStem } from './vision.ts';
 
@@ -160,9 +160,12 @@ export function clipModel(clip: Clip, lora: Lora | null = null, training?: Rng):
     training !== undefined && lora !== null && lora.dropout > 0 ? { share: lora.dropout, rng: training } : undefined;
   const net = (theta: Adapter, tap?: Tap): Net => ({
     weight,
-    transposed:
+    heads:
       tap === undefined && drop === undefined
-        ? (name, x) => transposedDense(x, weight(`${name}.weight`), updateOf(lora, theta, name))
+        ? headMaps(
+            (name) => weight(`${name}.weight`),
+            (name) => updateOf(lora, theta, name),
+          )
         : undefined,
     dense: (name, x, act) =>
       adaptedDense(x, weight(`${name}.weight`), {

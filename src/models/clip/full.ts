@@ -1,13 +1,13 @@
 // CLIP as a function of all of its weights, for training from scratch.
 
-import { linear, matmul } from '../../autodiff/ops/matmul.ts';
+import { linear } from '../../autodiff/ops/matmul.ts';
 import { exp } from '../../autodiff/ops/unary.ts';
 import { keep, type Tensor, tensor } from '../../autodiff/tensor.ts';
 import { EcifError } from '../../array/errors.ts';
 import type { Model } from '../model.ts';
 import { type Clip, type ClipBatch, embedImages, embedTexts } from './clip.ts';
 import type { ClipConfig } from './config.ts';
-import type { Net } from './layers.ts';
+import { headMaps, type Net } from './layers.ts';
 
 /** Every tensor of a model by Hugging Face's name, `logit_scale` among them. */
 export type ClipWeights = Readonly<Record<string, Tensor>>;
@@ -21,7 +21,11 @@ function netOf(theta: ClipWeights): Net {
   };
   const dense: Net['dense'] = (name, x, act) =>
     linear(x, weight(`${name}.weight`), { bias: weight(`${name}.bias`), act: act ?? 'none' });
-  return { weight, dense, transposed: (name, x) => matmul(x, weight(`${name}.weight`)) };
+  const heads = headMaps(
+    (name) => weight(`${name}.weight`),
+    () => undefined,
+  );
+  return { weight, dense, heads };
 }
 
 /**

@@ -1,13 +1,12 @@
 // The transformer layer both towers are made of.
 
 import { attention } from '../../autodiff/ops/attention.ts';
-import { add, mul } from '../../autodiff/ops/binary.ts';
+import { add } from '../../autodiff/ops/binary.ts';
 import { permute, reshape } from '../../autodiff/ops/layout.ts';
-import { matmul } from '../../autodiff/ops/matmul.ts';
+import { type LowRank, matmul } from '../../autodiff/ops/matmul.ts';
 import { l2Normalize, layerNorm } from '../../autodiff/ops/normalize.ts';
-import { sum } from '../../autodiff/ops/reduce.ts';
 import { softmax } from '../../autodiff/ops/softmax.ts';
-import { type Tensor, tensor } from '../../autodiff/tensor.ts';
+import type { Tensor } from '../../autodiff/tensor.ts';
 import { type ClipAct, layerName, type TowerConfig, type TowerName } from './config.ts';
 
 /** Weights by name, and the affine maps made of them, with whatever adapts them. */
@@ -15,11 +14,41 @@ export interface Net {
   weight(name: string): Tensor;
   /** act(x·Wᵀ + b) with W and b of the module `name`, and its low-rank update if it has one. */
   dense(name: string, x: Tensor, act?: ClipAct): Tensor;
-  /**
-   * x·W with W of the module `name` and its low-rank update. Absent where every token must go through `dense` by itself, to be
-   * shown to a tap or to have inputs dropped.
-   */
-  readonly transposed?: ((name: string, x: Tensor) => Tensor) | undefined;
+  /** The maps of one head each. Absent where every token must go through `dense`, to be shown to a tap or to have inputs dropped. */
+  readonly heads?: HeadMaps | undefined;
+}
+
+/** The rows of a weight W (out, in) by head, (heads, out/heads, in), with its low-rank update. */
+export interface HeadMaps {
+  /** x·Wᵀ of every head, without the bias: (heads, B, in) → (heads, B, out/heads). */
+  forward(name: string, x: Tensor): Tensor;
+  /** x·W of every head: (heads, B, out/heads) → (heads, B, in). */
+  transposed(name: string, x: Tensor): Tensor;
+}
+
+/**
+ * The maps of one head each, of weights with their low-rank updates.
+ * @param weight W of a module
+ */
+export function headMaps(
+  weight: (module: string) => Tensor,
+  update: (module: string) => LowRank | undefined,
+): HeadMaps {
+  /** (out, n) → (heads, out/heads, n), with as many heads as x has. */
+  const byHead = (w: Tensor, { shape: [heads] }: Tensor): Tensor =>
+    reshape(w, [heads, w.shape[0] / heads, w.shape[1]]);
+  return {
+    forward: (module, x) => {
+      const lora = update(module);
+      const plus = lora && { a: matmul(x, lora.a, { form: 'nt' }), b: byHead(lora.b, x), alpha: lora.scale };
+      return matmul(x, byHead(weight(module), x), { form: 'nt', ...(plus && { plus }) });
+    },
+    transposed: (module, x) => {
+      const lora = update(module);
+      const plus = lora && { a: matmul(x, byHead(lora.b, x)), b: lora.a, alpha: lora.scale };
+      return matmul(x, byHead(weight(module), x), plus && { plus });
+    },
+  };
 }
 
 /** Layer norm with the scale and shift of the module `name`. */
@@ -55,35 +84,29 @@ export interface Pooled {
   unseen?(x: Tensor): Tensor;
 }
 
-/** (heads, D): 1 in the columns of each head, 0 elsewhere. */
-function headColumns(x: Tensor, heads: number): Tensor {
-  const width = x.shape[2];
-  const own = Float64Array.from({ length: heads * width }, (_, i) =>
-    Number(Math.floor(i / width) === Math.floor(((i % width) * heads) / width)),
-  );
-  return tensor(x.device, own, [heads, width]);
-}
+/** (B, heads, d) ⇄ (heads, B, d) */
+const swapped = (x: Tensor): Tensor => permute(x, [1, 0, 2]);
 
 /**
  * Attention of the pooled token alone: q·(W_k·h) is (q·W_k)·h and Σ p·(W_v·h) is W_v·Σ p·h, so that one row for each head goes through
- * W_k and W_v in place of every token. The bias of the keys moves all scores alike, and drops out.
+ * W_k and W_v in place of every token. The bias of the keys moves all scores alike, and drops out; that of the values goes through.
  * @param h (B, T, D)
  * @returns (B, 1, D)
  */
-function pooledAttention(net: Net, at: string, h: Tensor, heads: number, pooled: Pooled): Tensor {
-  const columns = headColumns(h, heads);
-  const q = net.dense(`${at}.q_proj`, pooled.pick(h));
-  const asked = net.transposed?.(`${at}.k_proj`, mul(q, columns)) as Tensor; // (B, heads, D)
-  const scores = matmul(asked, h, { form: 'nt', alpha: Math.sqrt(heads / h.shape[2]) }); // (B, heads, T)
+function pooledAttention(net: Net, maps: HeadMaps, at: string, h: Tensor, heads: number, pooled: Pooled): Tensor {
+  const [b, , width] = h.shape;
+  const d = width / heads;
+  const q = swapped(reshape(net.dense(`${at}.q_proj`, pooled.pick(h)), [b, heads, d]));
+  const asked = swapped(maps.transposed(`${at}.k_proj`, q)); // (B, heads, D)
+  const scores = matmul(asked, h, { form: 'nt', alpha: 1 / Math.sqrt(d) }); // (B, heads, T)
   const weights = softmax(pooled.unseen === undefined ? scores : add(scores, pooled.unseen(h)));
-  const mixed = net.dense(`${at}.v_proj`, matmul(weights, h)); // (B, heads, D)
-  return sum(mul(mixed, columns), 1, { keepDims: true });
+  const mixed = swapped(maps.forward(`${at}.v_proj`, swapped(matmul(weights, h)))); // (B, heads, d)
+  return add(reshape(mixed, [b, 1, width]), net.weight(`${at}.v_proj.bias`));
 }
 
 /** Attention of every token, or of the pooled one: (B, T, D) → (B, T′, D), before its output map. */
 function mix(net: Net, { causal, config: { heads } }: Tower, at: string, h: Tensor, pooled: Pooled | null): Tensor {
-  if (pooled !== null && net.transposed !== undefined && heads < h.shape[1])
-    return pooledAttention(net, at, h, heads, pooled);
+  if (pooled !== null && net.heads !== undefined) return pooledAttention(net, net.heads, at, h, heads, pooled);
   const part = (which: string, from: Tensor): Tensor => split(net.dense(`${at}.${which}`, from), heads);
   // A causal mask goes by place, so there the queries are picked after attention.
   const q = part('q_proj', causal || pooled === null ? h : pooled.pick(h)); // (B, heads, T, d)

@@ -204,7 +204,3 @@ export function adaptedDense(
   const low = matmul(input, lora.a, { form: 'nt' });
   return matmul(x, w, { form: 'nt', act, addend: bias, plus: { a: low, b: lora.b, alpha: lora.scale } });
 }
-
-/** x·(W + scale·B·A). */
-export const transposedDense = (x: Tensor, w: Tensor, lora: LowRank | undefined): Tensor =>
-  matmul(x, w, lora && { plus: { a: matmul(x, lora.b), b: lora.a, alpha: lora.scale } });
