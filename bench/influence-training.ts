@@ -11,16 +11,8 @@ import { stacked } from '../src/models/stacked.ts';
 import { objectiveOf } from '../src/models/streamed.ts';
 import { BATCH, emojiLoss, type EmojiProblem, type EmojiStream } from './influence-problem.ts';
 
-/** A recipe of epochs. */
-export interface Epochs {
-  readonly epochs: number;
-  readonly rate: number;
-}
-
-/** The numbers that the paper gives for its detection task, the only ones it gives, its iterations taken for epochs. */
-export const PAPER: Epochs = { epochs: 30, rate: 2e-4 };
-/** What `ecif train` does unless told. */
-export const DEFAULT: Epochs = { epochs: TRAIN_OPTIONS.epochs.default, rate: TRAIN_OPTIONS.rate.default };
+/** The epochs of `ecif train` unless told. */
+const [EPOCHS, RATE] = [TRAIN_OPTIONS.epochs.default, TRAIN_OPTIONS.rate.default];
 const CLIP = 1;
 /** Then what `ecif train --to-stationarity` does, at a tolerance relative to the pairs. */
 const SETTLE = { iterations: 300, newtonSteps: 50, noise: 1e-7, memory: 2 ** 30 };
@@ -39,19 +31,15 @@ export interface Training {
 const pairsOf = ({ partitions }: EmojiStream): number => partitions[0].reduce((n, rows) => n + rows.length, 0);
 
 /** The epochs of Adam. */
-async function epochsOf(
-  { device, start }: EmojiProblem,
-  loss: EmojiStream,
-  { epochs, rate: highest }: Epochs,
-): Promise<Adapter> {
+async function epochsOf({ device, start }: EmojiProblem, loss: EmojiStream): Promise<Adapter> {
   const copy = ecif.treeSpace<Adapter>().combine([1], [start]);
   const trainer = new Trainer(copy, { l2: loss.l2 / (2 * pairsOf(loss)), centre: start, clip: CLIP });
   const batches = loss.partitions[0];
-  const steps = epochs * batches.length;
+  const steps = EPOCHS * batches.length;
   for (let step = 0; step < steps; step++) {
     const rows = batches[step % batches.length];
     const batch = await loss.batch(rows);
-    const rate = rateAt({ kind: 'cosine', rate: highest, steps }, step);
+    const rate = rateAt({ kind: 'cosine', rate: RATE, steps }, step);
     const made = trainer.step(loss.model, batch, rows.length, rate);
     disposeTree([made, batch]);
     await device.tick();
@@ -70,9 +58,9 @@ export async function settleEmoji(loss: EmojiStream, from: Adapter): Promise<Tra
 }
 
 /** Trains from the start by the recipe. */
-export async function trainEmoji(problem: EmojiProblem, loss: EmojiStream, recipe = PAPER): Promise<Training> {
+export async function trainEmoji(problem: EmojiProblem, loss: EmojiStream): Promise<Training> {
   const begin = performance.now();
-  const rough = await epochsOf(problem, loss, recipe);
+  const rough = await epochsOf(problem, loss);
   const epochs = performance.now() - begin;
   const settled = await settleEmoji(loss, rough);
   disposeTree(rough);

@@ -93,7 +93,11 @@ describe('F quadratic', () => {
     space: ecif.float64Space,
     solve: (v) => Promise.resolve(solve(h, v)),
     lostGradient: () => gradient(theta).map((x) => -x),
-    lostProduct: (v) => ecif.matVec(lost, v, n),
+    lostCurvature: () => ({
+      product: (v) => ecif.matVec(lost, v, n),
+      gradient: () => Promise.resolve(gradient(theta).map((x) => -x)),
+      release: () => undefined,
+    }),
     newtonStep: (at) => Promise.resolve(solve(left, gradient(at))),
   };
 
@@ -117,7 +121,11 @@ describe('F quadratic', () => {
   });
 
   it('the rescaled step guards itself where the model along it is not convex', async () => {
-    const concave = { ...removal, lostProduct: (v: Float64Array) => ecif.matVec(h, v, n).map((x) => 2 * x) };
+    const doubled = (v: Float64Array): Float64Array => ecif.matVec(h, v, n).map((x) => 2 * x);
+    const concave = {
+      ...removal,
+      lostCurvature: async () => ({ ...(await removal.lostCurvature()), product: doubled }),
+    };
     const { theta: moved, factor, guarded } = await ecif.removeRescaled(concave);
     expect({ factor, guarded }).toEqual({ factor: 1, guarded: true });
     expect(distance(moved, await ecif.removeLinear(removal, 'exact'))).toBeLessThan(1e-12);

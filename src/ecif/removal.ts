@@ -1,16 +1,17 @@
 // Removing pairs from a trained model without training again: the ladder of estimators, from the printed one upward.
 
 import { EcifError } from '../array/errors.ts';
-import { hvp } from '../autodiff/curvature.ts';
+import { linearizeGrad } from '../autodiff/curvature.ts';
 import { add } from '../autodiff/ops/binary.ts';
 import { contrastive } from '../autodiff/ops/contrastive.ts';
-import { scope, type Tensor } from '../autodiff/tensor.ts';
+import { disposeTree, scope, type Tensor } from '../autodiff/tensor.ts';
 import { grad } from '../autodiff/transforms.ts';
 import { symmetricEigen } from '../linalg/symmetric-eigen.ts';
 import type { Space } from '../linalg/space.ts';
 import { treeSpace } from '../linalg/tree-space.ts';
 import { lossOf, posOf } from './influence.ts';
 import { similarities } from '../models/model.ts';
+import type { CurvatureHere } from '../models/streamed.ts';
 import { decayTerm, type Problem } from './objective.ts';
 import { normalSeg, type Seg } from './seg.ts';
 import { curvatureAt, type CurvatureSolver, solveFor, type SolverOptions } from './solver.ts';
@@ -53,8 +54,8 @@ export interface Removal<V> {
   solve(b: V): Promise<V>;
   /** ∇Pos + ∇Neg at θ̂; a new vector. */
   lostGradient(form: LostForm): V | Promise<V>;
-  /** ΔH·v = ∇²(Pos + Neg exact)·v at θ̂; a new vector. */
-  lostProduct(v: V): V | Promise<V>;
+  /** ΔH = ∇²(Pos + Neg exact) at θ̂, and the gradient that goes with it; released by whoever asked. */
+  lostCurvature(): CurvatureHere<V> | Promise<CurvatureHere<V>>;
   /** ∇²F(θ)⁻¹·∇F(θ), F being the loss after true removal; a new vector. */
   newtonStep(theta: V): Promise<V>;
 }
@@ -85,7 +86,18 @@ export function removalOf<T, B>(
     space: treeSpace<T>(),
     solve: (b) => h.solve(b),
     lostGradient: (form) => scope(() => grad(lost(form))(theta)),
-    lostProduct: (v) => scope(() => hvp(lost('exact'), theta, v)),
+    lostCurvature: () => {
+      const { value, grad: gradient, hvp, dispose } = linearizeGrad(lost('exact'), theta);
+      disposeTree(value);
+      return {
+        product: hvp,
+        gradient: () => Promise.resolve(treeSpace<T>().combine([1], [gradient])),
+        release: () => {
+          dispose();
+          disposeTree(gradient);
+        },
+      };
+    },
     without,
     newtonStep: async (at) => {
       const after = await curvatureAt(without, at, options);
@@ -126,20 +138,27 @@ export interface Rescaled<V> {
   readonly guarded: boolean;
 }
 
+/** What `f` makes of the curvature that a removal takes away, which is given back then. */
+async function withLost<V, R>(removal: Removal<V>, f: (lost: CurvatureHere<V>) => Promise<R>): Promise<R> {
+  const lost = await removal.lostCurvature();
+  try {
+    return await f(lost);
+  } finally {
+    lost.release();
+  }
+}
+
 /**
  * The exact gradient's step x = H⁻¹g at the length that minimises the quadratic model with H₋ = H − ΔH:
  * x·(xᵀg)/(xᵀg − xᵀΔH·x). One solve and one Hessian product of the touched batches; factor 1 where that is not convex.
  */
-export async function removeRescaled<V>({
-  theta,
-  space,
-  solve,
-  lostGradient,
-  lostProduct,
-}: Removal<V>): Promise<Rescaled<V>> {
-  const g = await lostGradient('exact');
-  const x = await solve(g);
-  const dx = await lostProduct(x);
+export async function removeRescaled<V>(removal: Removal<V>): Promise<Rescaled<V>> {
+  const { theta, space, solve } = removal;
+  const { g, x, dx } = await withLost(removal, async (lost) => {
+    const gradient = await lost.gradient();
+    const step = await solve(gradient);
+    return { g: gradient, x: step, dx: await lost.product(step) };
+  });
   const [xg, xdx] = await space.dots([
     [x, g],
     [x, dx],
@@ -152,9 +171,11 @@ export async function removeRescaled<V>({
 
 /** Two terms of the Neumann series of H₋⁻¹: θ̂ + x + H⁻¹ΔH·x. Two solves. */
 export async function removeNeumann<V>(removal: Removal<V>): Promise<V> {
-  const x = await solved(removal, await removal.lostGradient('exact'));
-  const y = await solved(removal, await removal.lostProduct(x));
-  return moved(removal.space, removal.theta, [1, 1], [x, y]);
+  const steps = await withLost(removal, async (lost) => {
+    const x = await solved(removal, await lost.gradient());
+    return [x, await solved(removal, await lost.product(x))];
+  });
+  return moved(removal.space, removal.theta, [1, 1], steps);
 }
 
 /** A solution of A·x = b for a small symmetric A whose rows may depend on each other, b being in its range. */
@@ -180,16 +201,19 @@ function solveDependent(a: Float64Array, b: Float64Array): Float64Array {
  */
 export async function removeKrylov<V>(removal: Removal<V>, k: number): Promise<V> {
   if (!(Number.isInteger(k) && k >= 1)) throw new EcifError(`removeKrylov: k = ${k}; take a whole number ≥ 1`);
-  const { theta, space, solve, lostGradient, lostProduct } = removal;
-  const g = await lostGradient('exact');
+  const { theta, space, solve } = removal;
   // H·v of each basis vector is what it was solved from.
-  const [basis, images, differences]: [V[], V[], V[]] = [[], [g], []];
-  for (let i = 0; i < k; i++) {
-    const v = await solve(images[i]);
-    basis.push(v);
-    differences.push(await lostProduct(v));
-    images.push(differences[i]);
-  }
+  const [basis, images, differences]: [V[], V[], V[]] = [[], [], []];
+  await withLost(removal, async (lost) => {
+    images.push(await lost.gradient());
+    for (let i = 0; i < k; i++) {
+      const v = await solve(images[i]);
+      basis.push(v);
+      differences.push(await lost.product(v));
+      images.push(differences[i]);
+    }
+  });
+  const g = images[0];
   const pairs = basis.flatMap((v) => [
     [v, g],
     ...basis.flatMap((_, j) => [

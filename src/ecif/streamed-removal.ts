@@ -1,14 +1,11 @@
 // Removing pairs from a model trained on more batches than can be held: the same ladder, its parts summed batch by batch.
 
 import { EcifError } from '../array/errors.ts';
-import { hvp } from '../autodiff/curvature.ts';
 import { add } from '../autodiff/ops/binary.ts';
 import { type Tensor, tensor } from '../autodiff/tensor.ts';
-import { grad } from '../autodiff/transforms.ts';
 import { treeSpace } from '../linalg/tree-space.ts';
-import { similarities } from '../models/model.ts';
-import { stacked } from '../models/stacked.ts';
-import { objectiveOf, type StreamedLoss, sumOverBatches } from '../models/streamed.ts';
+import { type Stack, stacked } from '../models/stacked.ts';
+import { curvatureAt, KEPT_BYTES, objectiveOf, type StreamedLoss } from '../models/streamed.ts';
 import type { Problem } from './objective.ts';
 import type { LostForm, Removal } from './removal.ts';
 import type { Seg } from './seg.ts';
@@ -87,24 +84,27 @@ export async function touchedBatches<T, B>(
 const lostOn = (s: Tensor, removed: Removed, form: LostForm): Tensor =>
   form === 'positives only' ? both(pos(s, removed)) : add(both(pos(s, removed)), both(neg(s, removed, form)));
 
-/** Derivatives of what a set contributes, summed over the batches that hold some of it, which are laid together. */
-async function overTouched<T, B>(
+/** What a set contributes as an objective of its own, without L2, over the batches that hold some of it, laid together. */
+async function lostLoss<T, B>(
+  loss: StreamedLoss<T, B>,
+  rows: ReadonlySet<number>,
+  form: LostForm,
+): Promise<StreamedLoss<T, Stack<B>>> {
+  const touched = loss.partitions.map((batches) => batches.filter((members) => members.some((row) => rows.has(row))));
+  const on = (s: Tensor, members: Uint32Array): Tensor => {
+    const removed = Float64Array.from(members, (row) => Number(rows.has(row)));
+    return lostOn(s, tensor(s.device, removed, s.shape.slice(0, -1)), form);
+  };
+  return { ...(await stacked({ ...loss, partitions: touched, l2: 0 }, false)), on };
+}
+
+/** ∇ of what a set contributes, a new tree. */
+const lostGradient = async <T, B>(
   loss: StreamedLoss<T, B>,
   theta: T,
   rows: ReadonlySet<number>,
   form: LostForm,
-  make: (f: (t: T) => Tensor) => T,
-): Promise<T> {
-  const touched = loss.partitions.map((batches) => batches.filter((members) => members.some((row) => rows.has(row))));
-  const together = await stacked({ ...loss, partitions: touched }, false);
-  return sumOverBatches(together, theta, (stack, members) => {
-    const removed = Float64Array.from(members, (row) => Number(rows.has(row)));
-    return make((t) => {
-      const s = similarities(together.model, t, stack);
-      return lostOn(s, tensor(s.device, removed, s.shape.slice(0, -1)), form);
-    });
-  });
-}
+): Promise<T> => (await objectiveOf(await lostLoss(loss, rows, form))(theta)).gradient;
 
 /**
  * The first-order change of losses if pairs are removed together: the set's score, ∇(Pos + Neg)·w.
@@ -120,7 +120,7 @@ export async function removalScores<T, B>(
 ): Promise<number[]> {
   const space = treeSpace<T>();
   const rows = rowSet(removed, loss.partitions);
-  const lost = await overTouched(loss, theta, rows, 'corrected', (f) => grad(f)(theta));
+  const lost = await lostGradient(loss, theta, rows, 'corrected');
   const changes = await space.dots(along.map((w) => [w, lost] as const));
   space.release(lost);
   return changes;
@@ -153,8 +153,8 @@ export function streamedRemoval<T, B>(
     theta,
     space: treeSpace<T>(),
     solve: (b) => h.solve(b),
-    lostGradient: (form) => overTouched(loss, theta, rows, form, (f) => grad(f)(theta)),
-    lostProduct: (v) => overTouched(loss, theta, rows, 'exact', (f) => hvp(f, theta, v)),
+    lostGradient: (form) => lostGradient(loss, theta, rows, form),
+    lostCurvature: async () => curvatureAt(await lostLoss(loss, rows, 'exact'), theta, 'hessian', KEPT_BYTES),
     without,
     newtonStep: async (at) => {
       const after = await solverAt(without, at);

@@ -7,9 +7,9 @@ import { valueAndGrad } from '../autodiff/transforms.ts';
 import type { Evaluation, Objective } from '../linalg/space.ts';
 import { treeSpace } from '../linalg/tree-space.ts';
 import type { Curvature, CurvatureKind } from '../linalg/trust-region.ts';
-import { batchLoss, lossOn, type Model, similarities } from './model.ts';
+import { lossOn, type Model, similarities } from './model.ts';
 
-/** The mean over partitions of Σ L_Batch, plus δ/2·‖θ − θ₀‖². */
+/** The mean over partitions of Σ L_Batch, or of another function of S, plus δ/2·‖θ − θ₀‖². */
 export interface StreamedLoss<T, B> {
   readonly model: Model<T, B>;
   /** Rows of the batches of every partition. */
@@ -19,6 +19,8 @@ export interface StreamedLoss<T, B> {
    * laid together those of several batches, one after the other: what is made must follow from the rows alone.
    */
   batch(rows: Uint32Array): Promise<B>;
+  /** What the pairs of these rows contribute, of their S; L_Batch unless given. */
+  readonly on?: ((s: Tensor, rows: Uint32Array) => Tensor) | undefined;
   /** δ ≥ 0 */
   readonly l2: number;
   /** θ₀; 0 unless given. */
@@ -51,7 +53,7 @@ async function overBatches<T, B>(
 }
 
 /** The mean over partitions of the sum over batches of trees that `f` makes; a new tree. */
-export const sumOverBatches = async <T, B>(
+const sumOverBatches = async <T, B>(
   loss: StreamedLoss<T, B>,
   theta: T,
   f: (batch: B, rows: Uint32Array) => T,
@@ -64,13 +66,20 @@ function offset<T>(theta: T, centre: T | undefined): T {
   return centre === undefined ? space.combine([1], [theta]) : space.combine([1, -1], [theta, centre]);
 }
 
+/** What a batch contributes, of its S and of θ. */
+function partOf<T, B>({ model, on = lossOn }: StreamedLoss<T, B>, batch: B, rows: Uint32Array) {
+  const onSimilarities = (s: Tensor): Tensor => on(s, rows);
+  const similarity = (t: T): Tensor => similarities(model, t, batch);
+  return { onSimilarities, similarity, whole: (t: T): Tensor => onSimilarities(similarity(t)) };
+}
+
 /** Value and gradient of the objective. */
 export const objectiveOf =
   <T, B>(loss: StreamedLoss<T, B>): Objective<T> =>
   async (theta): Promise<Evaluation<T>> => {
     const space = treeSpace<T>();
-    const data = await overBatches(loss, theta, (batch) => {
-      const { value, grad } = valueAndGrad((t: T) => batchLoss(loss.model, t, batch))(theta);
+    const data = await overBatches(loss, theta, (batch, rows) => {
+      const { value, grad } = valueAndGrad(partOf(loss, batch, rows).whole)(theta);
       return { value, tree: grad };
     });
     const pull = offset(theta, loss.centre);
@@ -85,10 +94,13 @@ export type CurvatureProduct<T> = (theta: T, v: T) => Promise<T>;
 
 /** Σ over batches of what `f` makes, plus δ·v. */
 const curvature =
-  <T, B>(loss: StreamedLoss<T, B>, f: (theta: T, v: T, batch: B) => T): CurvatureProduct<T> =>
+  <T, B>(
+    loss: StreamedLoss<T, B>,
+    f: (part: ReturnType<typeof partOf<T, B>>, theta: T, v: T) => T,
+  ): CurvatureProduct<T> =>
   async (theta, v) => {
     const space = treeSpace<T>();
-    const tree = await sumOverBatches(loss, theta, (batch) => f(theta, v, batch));
+    const tree = await sumOverBatches(loss, theta, (batch, rows) => f(partOf(loss, batch, rows), theta, v));
     const product = space.combine([1, loss.l2], [tree, v]);
     space.release(tree);
     return product;
@@ -96,11 +108,11 @@ const curvature =
 
 /** H·v of the objective. */
 export const hessianProduct = <T, B>(loss: StreamedLoss<T, B>): CurvatureProduct<T> =>
-  curvature(loss, (theta, v, batch) => hvp((t: T) => batchLoss(loss.model, t, batch), theta, v));
+  curvature(loss, ({ whole }, theta, v) => hvp(whole, theta, v));
 
 /** (Σ Jᵀ·∇²L_Batch(S)·J + δ)·v, J being the derivative of the similarities: positive definite for every δ > 0. */
 export const gaussNewtonProduct = <T, B>(loss: StreamedLoss<T, B>): CurvatureProduct<T> =>
-  curvature(loss, (theta, v, batch) => ggnvp((t: T) => similarities(loss.model, t, batch), lossOn, theta, v));
+  curvature(loss, ({ similarity, onSimilarities }, theta, v) => ggnvp(similarity, onSimilarities, theta, v));
 
 /** A product at a fixed θ, the gradient there, and what both keep. */
 interface Linear<T> {
@@ -111,9 +123,16 @@ interface Linear<T> {
 }
 
 /** One batch linearised at θ. */
-function linearizeBatch<T, B>({ model }: StreamedLoss<T, B>, kind: CurvatureKind, theta: T, batch: B): Linear<T> {
+function linearizeBatch<T, B>(
+  loss: StreamedLoss<T, B>,
+  kind: CurvatureKind,
+  theta: T,
+  batch: B,
+  rows: Uint32Array,
+): Linear<T> {
+  const { similarity, onSimilarities, whole } = partOf(loss, batch, rows);
   if (kind === 'hessian') {
-    const { value, grad, hvp: apply, dispose } = linearizeGrad((t: T) => batchLoss(model, t, batch), theta);
+    const { value, grad, hvp: apply, dispose } = linearizeGrad(whole, theta);
     disposeTree(value);
     return {
       apply,
@@ -124,7 +143,7 @@ function linearizeBatch<T, B>({ model }: StreamedLoss<T, B>, kind: CurvatureKind
       },
     };
   }
-  const { ggnvp: apply, gradient, dispose } = linearizeGgn((t: T) => similarities(model, t, batch), lossOn, theta);
+  const { ggnvp: apply, gradient, dispose } = linearizeGgn(similarity, onSimilarities, theta);
   return { apply, gradient, dispose };
 }
 
@@ -133,6 +152,9 @@ export interface CurvatureHere<T> extends Curvature<T> {
   /** ∇F(θ), of the forward passes that are kept where they are; a new tree. */
   gradient(): Promise<T>;
 }
+
+/** Bytes that are kept of forward passes unless told. */
+export const KEPT_BYTES = 2 ** 29;
 
 /** What is kept of the first batches of an objective, and the others. */
 interface KeptBatches<T, B> {
@@ -154,7 +176,7 @@ async function keepBatches<T, B>(
   const before = device.memory().live;
   for (const rows of batches) {
     const pairs = await loss.batch(rows);
-    const linear = linearizeBatch(loss, kind, theta, pairs);
+    const linear = linearizeBatch(loss, kind, theta, pairs, rows);
     disposeTree(pairs);
     if (device.memory().live - before > memory) {
       linear.dispose();

@@ -64,7 +64,11 @@ export function plainRemoval(plain: PlainProblem, theta: Vector, factor: Cholesk
       const { gradient } = positives(theta, 1);
       return form === 'positives only' ? gradient : addScaled(gradient, 1, plain.negGradient(theta, form));
     },
-    lostProduct: (v) => matVec(lost, v, v.length),
+    lostCurvature: () => ({
+      product: (v) => matVec(lost, v, v.length),
+      gradient: () => Promise.resolve(addScaled(whole.gradient, -1, left.gradient)),
+      release: () => undefined,
+    }),
     newtonStep: (at) => {
       const { gradient, hessian } = plain.removal(1)(at);
       return Promise.resolve(choleskySolve(cholesky(hessian, at.length), gradient));

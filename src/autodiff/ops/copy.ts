@@ -30,8 +30,8 @@ export function cpuCopy(x: Float64Array, y: Float64Array, { shape, from, to }: C
 const spanOf = (shape: Shape, strides: readonly number[]): number =>
   1 + shape.reduce((n, d, i) => n + (d - 1) * strides[i], 0);
 
-/** Neighbours that one invocation copies, the longest first. */
-const RUNS = [8, 4, 2, 1];
+/** Neighbours of an axis that one invocation copies. */
+export const runOf = (length: number): number => [8, 4, 2].find((run) => length % run === 0) ?? 1;
 
 /** Copies a box; a box larger than one binding is cut along its outermost axis. */
 export function gpuCopy(op: string, device: WebGpuDevice, x: GpuStorage, y: GpuStorage, copy: Copy): void {
@@ -60,7 +60,7 @@ export function gpuCopy(op: string, device: WebGpuDevice, x: GpuStorage, y: GpuS
   }
   const flat = collapseAxes(shape, [from.strides, to.strides]);
   const [, d1, d2, d3, d4, last] = padAxes(op, flat.shape, 1);
-  const run = RUNS.find((length) => last % length === 0) as number;
+  const run = runOf(last);
   const [runs, d5] = [n / run, last / run];
   const [x0, x1, x2, x3, x4, x5] = padAxes(op, flat.strides[0], 0);
   const [y0, y1, y2, y3, y4, y5] = padAxes(op, flat.strides[1], 0);

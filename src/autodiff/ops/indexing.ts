@@ -11,7 +11,7 @@ import {
 import { bind } from '../bind.ts';
 import { expectDtypes, expectRank, type GpuCall, type Primitive } from '../op.ts';
 import type { Tensor } from '../tensor.ts';
-import { gpuFill } from './copy.ts';
+import { gpuFill, runOf } from './copy.ts';
 import { NAN_BITS } from './elementwise-gpu.ts';
 
 /** An index as the CPU reference uses it; on WebGPU one out of range reads a NaN and adds nothing. */
@@ -50,14 +50,17 @@ const gatherOp: Primitive<null> = {
   gpu: (call) => {
     const { op, device, x, y, shapes } = call;
     const width = sizeOf(shapes[0].slice(1));
-    gpuFill(op, device, y, NaN);
-    rowWindows(call, 0, width, (first, rows) =>
+    const run = runOf(width);
+    rowWindows(call, 0, width, (first, rows) => {
+      const whole = rows === shapes[0][0];
+      if (first === 0 && !whole) gpuFill(op, device, y, NaN);
       device.dispatch(op, gatherKernel, {
         buffers: { source: { storage: x[0], offset: first * width, size: rows * width }, index: x[1], y },
-        params: { n: y.size, width, first, rows },
-        workgroups: grid(y.size, 64),
-      }),
-    );
+        params: { n: y.size / run, width, first, rows, missing: NAN_BITS },
+        constants: { RUN: run, WHOLE: Number(whole) },
+        workgroups: grid(y.size / run, 64),
+      });
+    });
   },
   jvp:
     ([, index]) =>

@@ -1,7 +1,7 @@
 // Products with the curvature at one point for solvers, which ask for many: forward passes kept for a solve, for all, or not.
 
 import { stacked } from '../../models/stacked.ts';
-import { curvatureAt, type CurvatureHere, objectiveOf, type StreamedLoss } from '../../models/streamed.ts';
+import { curvatureAt, type CurvatureHere, KEPT_BYTES, objectiveOf, type StreamedLoss } from '../../models/streamed.ts';
 import { curvatureOperator } from './products.ts';
 import type { CurvatureKind } from './record.ts';
 
@@ -24,13 +24,11 @@ export interface SolverProducts<T> {
   dispose(): void;
 }
 
-const MEMORY = 2 ** 29;
-
 /** The products of a solver at θ. */
 export function productsAt<T, B>(
   loss: StreamedLoss<T, B>,
   theta: T,
-  { products = 'auto', memory = MEMORY }: ProductOptions,
+  { products = 'auto', memory = KEPT_BYTES }: ProductOptions,
 ): SolverProducts<T> {
   let held: { readonly kind: CurvatureKind; readonly at: CurvatureHere<T> } | null = null;
   const dispose = (): void => {
