@@ -88,7 +88,7 @@ interface Draw {
 /** Milliseconds of a training. */
 const msOf = ({ ms }: Training): number => ms.epochs + ms.settling;
 
-/** Removes one set: training again, training on, the edits in turn, each the median of three after one that compiles its kernels. */
+/** Removes one set: training again, training on, the edits in turn, each the median of seven after one that compiles its kernels. */
 async function removed(trained: TrainedEmoji, seed: number): Promise<Draw> {
   const { problem, loss, theta } = trained;
   const count = loss.partitions[0].reduce((n, rows) => n + rows.length, 0);
@@ -111,7 +111,7 @@ async function removed(trained: TrainedEmoji, seed: number): Promise<Draw> {
       name,
       run: async () => ecif.disposeTree((await once(estimate)).theta),
     })),
-    { rounds: 3, warmup: 1, patience: 500 },
+    { rounds: 7, warmup: 1, patience: 500 },
   );
   const edits: Edit[] = [];
   for (const [i, [name, estimate]] of ESTIMATES.entries()) {

@@ -3,6 +3,7 @@
 import { DeviceError } from '../array/errors.ts';
 import { CpuDevice } from './cpu.ts';
 import { WebGpuDevice, type WebGpuOptions } from './webgpu/device.ts';
+import { napping } from './webgpu/naps.ts';
 
 /** A place where tensors live and ops run. */
 export type Device = CpuDevice | WebGpuDevice;
@@ -47,7 +48,8 @@ async function openWebGpu(options: DeviceOptions): Promise<WebGpuDevice | string
     requiredFeatures: adapter.features.has('subgroups') ? ['subgroups'] : [],
     requiredLimits: { maxBufferSize, maxStorageBufferBindingSize, maxStorageBuffersPerShaderStage },
   });
-  return new WebGpuDevice(device, adapter.info, options);
+  const { info } = adapter;
+  return new WebGpuDevice(device, info, node && info.isFallbackAdapter ? { wait: napping(), ...options } : options);
 }
 
 /**

@@ -1,16 +1,17 @@
 // Removing pairs from a model trained on more batches than can be held: the same ladder, its parts summed batch by batch.
 
 import { EcifError } from '../array/errors.ts';
-import { add } from '../autodiff/ops/binary.ts';
+import { add, sub } from '../autodiff/ops/binary.ts';
 import { type Tensor, tensor } from '../autodiff/tensor.ts';
 import { treeSpace } from '../linalg/tree-space.ts';
-import { type Stack, stacked } from '../models/stacked.ts';
+import { lossOn } from '../models/model.ts';
+import { keptOut, type Stack, stacked } from '../models/stacked.ts';
 import { curvatureAt, KEPT_BYTES, objectiveOf, type StreamedLoss } from '../models/streamed.ts';
 import type { Problem } from './objective.ts';
 import type { LostForm, Removal } from './removal.ts';
 import type { Seg } from './seg.ts';
 import type { CurvatureSolver } from './solver.ts';
-import { both, neg, pos, type Removed } from './terms.ts';
+import { both, neg, pos } from './terms.ts';
 
 /** A set of pairs by their rows, checked. */
 function rowSet(removed: Iterable<number>, partitions: StreamedLoss<unknown, unknown>['partitions']): Set<number> {
@@ -80,9 +81,26 @@ export async function touchedBatches<T, B>(
   };
 }
 
-/** What a set contributes to the losses of its batches, on S. */
-const lostOn = (s: Tensor, removed: Removed, form: LostForm): Tensor =>
-  form === 'positives only' ? both(pos(s, removed)) : add(both(pos(s, removed)), both(neg(s, removed, form)));
+/**
+ * What a set contributes to the losses of its batches, on S.
+ * @param gone whether pair k, counted over all batches, is of the set
+ */
+function lostOn(s: Tensor, gone: readonly boolean[], form: LostForm): Tensor {
+  const places = s.shape.slice(0, -1);
+  // Pos + Neg exact is the loss less that after removal: two kernels with their derivatives in closed form.
+  if (form === 'exact')
+    return sub(
+      lossOn(s),
+      lossOn(
+        add(
+          s,
+          keptOut(s.device, places, (k) => gone[k]),
+        ),
+      ),
+    );
+  const removed = tensor(s.device, Float64Array.from(gone, Number), places);
+  return form === 'positives only' ? both(pos(s, removed)) : add(both(pos(s, removed)), both(neg(s, removed, form)));
+}
 
 /** What a set contributes as an objective of its own, without L2, over the batches that hold some of it, laid together. */
 async function lostLoss<T, B>(
@@ -91,10 +109,12 @@ async function lostLoss<T, B>(
   form: LostForm,
 ): Promise<StreamedLoss<T, Stack<B>>> {
   const touched = loss.partitions.map((batches) => batches.filter((members) => members.some((row) => rows.has(row))));
-  const on = (s: Tensor, members: Uint32Array): Tensor => {
-    const removed = Float64Array.from(members, (row) => Number(rows.has(row)));
-    return lostOn(s, tensor(s.device, removed, s.shape.slice(0, -1)), form);
-  };
+  const on = (s: Tensor, members: Uint32Array): Tensor =>
+    lostOn(
+      s,
+      Array.from(members, (row) => rows.has(row)),
+      form,
+    );
   return { ...(await stacked({ ...loss, partitions: touched, l2: 0 }, false)), on };
 }
 

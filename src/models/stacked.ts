@@ -1,8 +1,10 @@
 // Batches laid together: they go through the towers as one, and are apart again in the similarities. Smaller ones are filled up.
 
+import { sizeOf } from '../array/shape.ts';
 import { treeLeaves } from '../array/tree.ts';
 import { reshape } from '../autodiff/ops/layout.ts';
 import { disposeTree, Tensor, tensor } from '../autodiff/tensor.ts';
+import type { Device } from '../device/open.ts';
 import { FAR, type Model } from './model.ts';
 import type { StreamedLoss } from './streamed.ts';
 
@@ -13,28 +15,38 @@ export interface Stack<B> {
   readonly sizes: readonly number[];
 }
 
-/** What keeps the pairs that fill batches up out of them, (G, B, B); undefined where there are none. */
-function fillApart(u: Tensor, sizes: readonly number[]): Tensor | undefined {
-  const side = u.shape[0] / sizes.length;
-  if (sizes.every((size) => size === side)) return undefined;
-  const far = Float64Array.from({ length: sizes.length * side * side }, (_, at) => {
-    const [i, j] = [Math.floor(at / side) % side, at % side];
-    return i === j || Math.max(i, j) < sizes[Math.floor(at / (side * side))] ? 0 : FAR;
+/**
+ * Added to similarities (…, B, B), keeps some pairs out of their batches: each meets none but itself there, so that its loss and all
+ * derivatives of it are 0, and the others are as they were without it.
+ * @param shape (…, B) of the batches
+ * @param out whether pair k, counted over all batches, is kept out
+ */
+export function keptOut(device: Device, shape: readonly number[], out: (k: number) => boolean): Tensor {
+  const side = shape[shape.length - 1];
+  const gone = Array.from({ length: sizeOf(shape) }, (_, k) => out(k));
+  const far = new Float64Array(gone.length * side);
+  gone.forEach((alone, k) => {
+    const first = k - (k % side);
+    for (let j = 0; j < side; j++) if (first + j !== k && (alone || gone[first + j])) far[k * side + j] = FAR;
   });
-  return tensor(u.device, far, [sizes.length, side, side]);
+  return tensor(device, far, [...shape, side]);
 }
 
-/**
- * The model over stacks: u and v (G, B, d), and with them S (G, B, B). A pair that fills a batch up meets none but itself there, so
- * that its loss and all derivatives of it are 0.
- */
+/** What keeps the pairs that fill batches up out of them; undefined where there are none. */
+function fillOut({ device, shape: [places] }: Tensor, sizes: readonly number[]): Tensor | undefined {
+  const side = places / sizes.length;
+  if (sizes.every((size) => size === side)) return undefined;
+  return keptOut(device, [sizes.length, side], (k) => k % side >= sizes[Math.floor(k / side)]);
+}
+
+/** The model over stacks: u and v (G, B, d), and with them S (G, B, B). */
 export function stackedModel<T, B>(model: Model<T, B>): Model<T, Stack<B>> {
   return {
     scale: (theta) => model.scale(theta),
     embed: (theta, { pairs, sizes }, tap) => {
       const apart = (x: Tensor): Tensor => reshape(x, [sizes.length, x.shape[0] / sizes.length, x.shape[1]]);
       const { u, v } = model.embed(theta, pairs, tap);
-      return { u: apart(u), v: apart(v), unmet: fillApart(u, sizes) };
+      return { u: apart(u), v: apart(v), unmet: fillOut(u, sizes) };
     },
   };
 }

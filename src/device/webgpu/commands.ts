@@ -1,6 +1,7 @@
 // Recorded dispatches: kept as data until their pipelines are compiled, then encoded and submitted in batches.
 
 import { DeviceError } from '../../array/errors.ts';
+import type { Wait } from './naps.ts';
 import type { Pipeline } from './pipelines.ts';
 
 /** A range of a buffer as bound to a kernel, in bytes. */
@@ -36,6 +37,7 @@ export class CommandQueue {
   submitted = 0;
   readonly #gpu: GPUDevice;
   readonly #uniform: GPUBuffer;
+  readonly #wait: Wait;
   readonly #fail: (error: DeviceError) => void;
   #slots = new Uint8Array(EAGER * PARAM_SLOT);
   #pending: Command[] = [];
@@ -49,8 +51,9 @@ export class CommandQueue {
   readonly #inFlight: Promise<void>[] = [];
   readonly #checks = new Set<Promise<void>>();
 
-  constructor(gpu: GPUDevice, fail: (error: DeviceError) => void) {
+  constructor(gpu: GPUDevice, wait: Wait, fail: (error: DeviceError) => void) {
     this.#gpu = gpu;
+    this.#wait = wait;
     this.#fail = fail;
     const usage = GPUBufferUsage.UNIFORM | GPUBufferUsage.COPY_DST;
     this.#uniform = gpu.createBuffer({ label: 'params', size: BATCH * PARAM_SLOT, usage });
@@ -100,7 +103,7 @@ export class CommandQueue {
   /** Waits until few submissions are outstanding. */
   async tick(): Promise<void> {
     await this.flush();
-    while (this.#inFlight.length > RUN_AHEAD) await this.#inFlight[0];
+    while (this.#inFlight.length > RUN_AHEAD) await this.#wait(this.#inFlight[0]);
   }
 
   /** Waits until the validity of every submission is known. */

@@ -5,6 +5,7 @@ import { finiteCheck } from '../../shaders/kernels.gen.ts';
 import type { DeviceBase, Dtype, HostArray, MemoryUse } from '../device.ts';
 import type { Kernel } from '../kernel.ts';
 import { type Binding, CommandQueue, PARAM_SLOT } from './commands.ts';
+import { type Wait, wideAwake } from './naps.ts';
 import { PipelineCache } from './pipelines.ts';
 import { BufferPool, type GpuStorage, sizeClass } from './pool.ts';
 
@@ -18,6 +19,8 @@ export interface WebGpuOptions {
   maxBindingBytes?: number;
   /** Throw, naming the op, when an op gives a NaN or an infinity. */
   checkFinite?: boolean;
+  /** How promises of the GPU are waited for; they are awaited unless told. */
+  wait?: Wait;
 }
 
 /** A window of a storage, in elements; the offset must be a multiple of {@link WINDOW_STEP}. */
@@ -62,6 +65,7 @@ export class WebGpuDevice implements DeviceBase<GpuStorage> {
   readonly #pipelines: PipelineCache;
   readonly #queue: CommandQueue;
   readonly #empty: GpuStorage;
+  readonly #wait: Wait;
   readonly #staging = new Map<number, GPUBuffer[]>();
   readonly #scratch = new DataView(new ArrayBuffer(PARAM_SLOT));
   #failure: DeviceError | null = null;
@@ -81,7 +85,8 @@ export class WebGpuDevice implements DeviceBase<GpuStorage> {
       this.#guardedCreate(bytes, op, create),
     );
     this.#pipelines = new PipelineCache(gpu);
-    this.#queue = new CommandQueue(gpu, (error) => this.#poison(error));
+    this.#wait = options.wait ?? wideAwake;
+    this.#queue = new CommandQueue(gpu, this.#wait, (error) => this.#poison(error));
     this.#empty = this.#pool.take(WINDOW_STEP, 'real', 'empty');
     gpu.addEventListener('uncapturederror', (event) => {
       this.#poison(new DeviceError(`webgpu: ${event.error.message}`));
@@ -207,7 +212,7 @@ export class WebGpuDevice implements DeviceBase<GpuStorage> {
     });
     this.#queue.submitAs('read', () => this.gpu.queue.submit([encoder.finish()]));
     try {
-      await staging.mapAsync(GPUMapMode.READ, 0, total);
+      await this.#wait(staging.mapAsync(GPUMapMode.READ, 0, total));
     } catch (error) {
       this.#poison(new DeviceError(`webgpu: reading failed, ${String(error)}`));
     }
@@ -232,7 +237,7 @@ export class WebGpuDevice implements DeviceBase<GpuStorage> {
   async sync(): Promise<void> {
     await this.#queue.flush();
     this.#throwIfFailed();
-    await this.gpu.queue.onSubmittedWorkDone();
+    await this.#wait(this.gpu.queue.onSubmittedWorkDone());
     await this.#queue.settle();
     this.#throwIfFailed();
   }

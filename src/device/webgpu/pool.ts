@@ -33,9 +33,11 @@ export function sizeClass(bytes: number): number {
 /**
  * A pool whose blocks are reused in submission order. A block may be handed to a later *dispatch* at once, because the
  * queue runs dispatches in order; it may be handed to a *host write* only when no recorded command that is still to be
- * submitted refers to it, because host writes overtake recorded commands.
+ * submitted refers to it, because host writes overtake recorded commands. The oldest free block is taken first, so that work that is
+ * done again gets the buffers it had before, and finds their bind groups made.
  */
 export class BufferPool {
+  /** By size, the oldest last. */
   readonly #free = new Map<number, Block[]>();
   readonly #gpu: GPUDevice;
   readonly #cap: number;
@@ -77,7 +79,9 @@ export class BufferPool {
     this.#pooledCount++;
     const list = this.#free.get(bytes) ?? [];
     if (list.length === 0) this.#free.set(bytes, list);
-    list.push({ id, buffer, bytes, lastUse });
+    let at = list.length;
+    while (at > 0 && list[at - 1].id < id) at--;
+    list.splice(at, 0, { id, buffer, bytes, lastUse });
     if (this.#pooled > this.#cap || this.#pooledCount > MOST_POOLED)
       this.trim(submitted, this.#cap / 2, MOST_POOLED / 2);
   }
