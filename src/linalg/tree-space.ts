@@ -37,7 +37,7 @@ function pairedLeaves(a: unknown, b: unknown): LeafPairs {
 }
 
 /** Numbers up to which vectors are read and multiplied on the host: less work than a kernel for each product. */
-const ON_HOST = 2 ** 20;
+export const ON_HOST = 2 ** 20;
 
 async function dotsOnHost(pairs: readonly LeafPairs[], distinct: readonly Tensor[]): Promise<number[]> {
   const values = await readAll(distinct);

@@ -196,10 +196,12 @@ fn step(x0: vec4f, x1: vec4f, x2: vec4f, x3: vec4f, x4: vec4f, y: mat4x4f) {
   acc1 = addRow(acc1, subgroupBroadcast(x0, 1u), y);
   acc2 = addRow(acc2, subgroupBroadcast(x0, 2u), y);
   acc3 = addRow(acc3, subgroupBroadcast(x0, 3u), y);
-  acc4 = addRow(acc4, subgroupBroadcast(x0, 4u), y);
-  acc5 = addRow(acc5, subgroupBroadcast(x0, 5u), y);
-  acc6 = addRow(acc6, subgroupBroadcast(x0, 6u), y);
-  acc7 = addRow(acc7, subgroupBroadcast(x0, 7u), y);
+  if (ROWS > 4u) {
+    acc4 = addRow(acc4, subgroupBroadcast(x0, 4u), y);
+    acc5 = addRow(acc5, subgroupBroadcast(x0, 5u), y);
+    acc6 = addRow(acc6, subgroupBroadcast(x0, 6u), y);
+    acc7 = addRow(acc7, subgroupBroadcast(x0, 7u), y);
+  }
   if (ROWS > 8u) {
     acc8 = addRow(acc8, subgroupBroadcast(x1, 0u), y);
     acc9 = addRow(acc9, subgroupBroadcast(x1, 1u), y);
@@ -314,15 +316,23 @@ fn main(@builtin(workgroup_id) group: vec3u, @builtin(subgroup_invocation_id) la
 
   var tile: array<vec4f, 40>;
   tile[0] = acc0; tile[1] = acc1; tile[2] = acc2; tile[3] = acc3;
-  tile[4] = acc4; tile[5] = acc5; tile[6] = acc6; tile[7] = acc7;
-  tile[8] = acc8; tile[9] = acc9; tile[10] = acc10; tile[11] = acc11;
-  tile[12] = acc12; tile[13] = acc13; tile[14] = acc14; tile[15] = acc15;
-  tile[16] = acc16; tile[17] = acc17; tile[18] = acc18; tile[19] = acc19;
-  tile[20] = acc20; tile[21] = acc21; tile[22] = acc22; tile[23] = acc23;
-  tile[24] = acc24; tile[25] = acc25; tile[26] = acc26; tile[27] = acc27;
-  tile[28] = acc28; tile[29] = acc29; tile[30] = acc30; tile[31] = acc31;
-  tile[32] = acc32; tile[33] = acc33; tile[34] = acc34; tile[35] = acc35;
-  tile[36] = acc36; tile[37] = acc37; tile[38] = acc38; tile[39] = acc39;
+  if (ROWS > 4u) {
+    tile[4] = acc4; tile[5] = acc5; tile[6] = acc6; tile[7] = acc7;
+  }
+  if (ROWS > 8u) {
+    tile[8] = acc8; tile[9] = acc9; tile[10] = acc10; tile[11] = acc11;
+    tile[12] = acc12; tile[13] = acc13; tile[14] = acc14; tile[15] = acc15;
+  }
+  if (ROWS > 16u) {
+    tile[16] = acc16; tile[17] = acc17; tile[18] = acc18; tile[19] = acc19;
+    tile[20] = acc20; tile[21] = acc21; tile[22] = acc22; tile[23] = acc23;
+    tile[24] = acc24; tile[25] = acc25; tile[26] = acc26; tile[27] = acc27;
+    tile[28] = acc28; tile[29] = acc29; tile[30] = acc30; tile[31] = acc31;
+  }
+  if (ROWS > 32u) {
+    tile[32] = acc32; tile[33] = acc33; tile[34] = acc34; tile[35] = acc35;
+    tile[36] = acc36; tile[37] = acc37; tile[38] = acc38; tile[39] = acc39;
+  }
   let last = min(ROWS, params.m - row0);
   for (var r = 0u; r < last; r++) {
     var v = tile[r];

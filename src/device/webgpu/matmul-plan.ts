@@ -98,6 +98,7 @@ function planSubgroup(shape: MatmulShape, lanes: 4 | 8): MatmulPlan {
 
 /** Rows a subgroup may compute, with the measured time of one inner step relative to 16 rows. */
 const ROW_COST = [
+  [4, 0.4],
   [8, 0.6],
   [16, 1],
   [32, 1.68],
@@ -109,7 +110,7 @@ const ROW_COST = [
  * tall ones would be too few for every core to have work.
  */
 function subgroupRows(m: number, tilesPerRow: number): number {
-  let best = 8;
+  let best = 4;
   let least = Infinity;
   for (const [rows, cost] of ROW_COST) {
     const tiles = Math.ceil(m / rows);

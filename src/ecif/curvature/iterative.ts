@@ -4,10 +4,11 @@ import { EcifError } from '../../array/errors.ts';
 import { createRng } from '../../array/rng.ts';
 import { Flat } from '../../autodiff/flat.ts';
 import { disposeTree } from '../../autodiff/tensor.ts';
-import { cg, type CgResult, type CgState } from '../../linalg/cg.ts';
+import type { CgResult, CgState } from '../../linalg/cg.ts';
 import { lissa, type LissaPosition } from '../../linalg/lissa.ts';
 import { minres } from '../../linalg/minres.ts';
 import { extremeEigenvalues } from '../../linalg/power.ts';
+import { treeCg } from '../../linalg/tree-cg.ts';
 import { treeSpace } from '../../linalg/tree-space.ts';
 import type { StreamedLoss } from '../../models/streamed.ts';
 import { type ProductOptions, productsAt } from './linearized.ts';
@@ -139,7 +140,7 @@ export function cgSolver<T, B>(
       const chosen = preconditioner;
       const more = { curvature: kind, preconditioned: chosen !== undefined, earlier };
       try {
-        return await cg(treeSpace<T>(), product, b, {
+        return await treeCg(product, b, {
           ...{ damping, tolerance, maxIterations: most, productError, onIteration, x0, resume },
           preconditioner: chosen && ((r) => chosen.solve(r)),
           onNegativeCurvature: curvature === 'auto' ? 'stop' : 'throw',
