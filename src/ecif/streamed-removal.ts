@@ -6,7 +6,7 @@ import { type Tensor, tensor } from '../autodiff/tensor.ts';
 import { treeSpace } from '../linalg/tree-space.ts';
 import { lossOn } from '../models/model.ts';
 import { keptOut, type Stack, stacked } from '../models/stacked.ts';
-import { curvatureAt, KEPT_BYTES, objectiveOf, type StreamedLoss } from '../models/streamed.ts';
+import { batchGradient, curvatureAt, KEPT_BYTES, objectiveOf, type StreamedLoss } from '../models/streamed.ts';
 import type { Problem } from './objective.ts';
 import type { LostForm, Removal } from './removal.ts';
 import type { Seg } from './seg.ts';
@@ -124,7 +124,7 @@ const lostGradient = async <T, B>(
   theta: T,
   rows: ReadonlySet<number>,
   form: LostForm,
-): Promise<T> => (await objectiveOf(await lostLoss(loss, rows, form))(theta)).gradient;
+): Promise<T> => batchGradient(await lostLoss(loss, rows, form), theta);
 
 /**
  * The first-order change of losses if pairs are removed together: the set's score, ∇(Pos + Neg)·w.

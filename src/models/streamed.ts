@@ -3,7 +3,7 @@
 import { treeLeaves } from '../array/tree.ts';
 import { ggnvp, hvp, linearizeGgn, linearizeGrad } from '../autodiff/curvature.ts';
 import { disposeTree, scope, type Tensor } from '../autodiff/tensor.ts';
-import { valueAndGrad } from '../autodiff/transforms.ts';
+import { grad, valueAndGrad } from '../autodiff/transforms.ts';
 import type { Evaluation, Objective } from '../linalg/space.ts';
 import { treeSpace } from '../linalg/tree-space.ts';
 import type { Curvature, CurvatureKind } from '../linalg/trust-region.ts';
@@ -79,8 +79,8 @@ export const objectiveOf =
   async (theta): Promise<Evaluation<T>> => {
     const space = treeSpace<T>();
     const data = await overBatches(loss, theta, (batch, rows) => {
-      const { value, grad } = valueAndGrad(partOf(loss, batch, rows).whole)(theta);
-      return { value, tree: grad };
+      const { value, grad: tree } = valueAndGrad(partOf(loss, batch, rows).whole)(theta);
+      return { value, tree };
     });
     const pull = offset(theta, loss.centre);
     const [length] = await space.dots([[pull, pull]]);
@@ -88,6 +88,10 @@ export const objectiveOf =
     space.release(data.tree, pull);
     return { value: data.value + (loss.l2 / 2) * length, gradient };
   };
+
+/** The gradient of the objective without its L2, a new tree; nothing is waited for but the batches. */
+export const batchGradient = <T, B>(loss: StreamedLoss<T, B>, theta: T): Promise<T> =>
+  sumOverBatches(loss, theta, (batch, rows) => grad(partOf(loss, batch, rows).whole)(theta));
 
 /** A product of the objective's curvature at θ with v. */
 export type CurvatureProduct<T> = (theta: T, v: T) => Promise<T>;
@@ -132,13 +136,13 @@ function linearizeBatch<T, B>(
 ): Linear<T> {
   const { similarity, onSimilarities, whole } = partOf(loss, batch, rows);
   if (kind === 'hessian') {
-    const { value, grad, hvp: apply, dispose } = linearizeGrad(whole, theta);
+    const { value, grad: here, hvp: apply, dispose } = linearizeGrad(whole, theta);
     disposeTree(value);
     return {
       apply,
-      gradient: () => treeSpace<T>().combine([1], [grad]),
+      gradient: () => treeSpace<T>().combine([1], [here]),
       dispose: () => {
-        disposeTree(grad);
+        disposeTree(here);
         dispose();
       },
     };

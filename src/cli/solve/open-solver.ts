@@ -40,7 +40,7 @@ interface Interruptible {
   readonly resume: CgSolverState<Adapter> | undefined;
   /** Whether the solve before had a preconditioner, which this one then has from the start. */
   readonly preconditioned: boolean;
-  onState(state: CgSolverState<Adapter>): Promise<void>;
+  onState?(state: CgSolverState<Adapter>): Promise<void>;
   readonly products: NonNullable<ProductOptions['products']>;
 }
 
@@ -155,7 +155,14 @@ export async function openSolver(
         return { preconditioner: await make() };
       };
       return {
-        solver: cgSolver(loss, theta, { ...iterative, curvature, products, resume, onState, ...(await by()) }),
+        solver: cgSolver(loss, theta, {
+          ...iterative,
+          curvature,
+          products,
+          resume,
+          ...(onState && { onState }),
+          ...(await by()),
+        }),
         ...PLAIN,
         close: () => made?.dispose(),
       };
@@ -170,10 +177,7 @@ export async function solverAt(
   settings: SolverSettings,
   progress: Progress,
 ): Promise<RecordedSolver<Adapter>> {
-  const once: Interruptible = {
-    ...{ resume: undefined, preconditioned: false, products: 'auto' },
-    onState: () => Promise.resolve(),
-  };
+  const once: Interruptible = { resume: undefined, preconditioned: false, products: 'auto' };
   const { solver, warning, close } = await openSolver(loss, theta, settings, once, progress);
   if (warning !== null) progress.line(warning);
   return {
