@@ -3,6 +3,8 @@
 import { treeFrom, treeMap } from '../array/tree.ts';
 import { Dual, Jvp } from './jvp.ts';
 import type { Tangent } from './op.ts';
+import type { LinearProgram } from './linear-program.ts';
+import { full } from './ops/layout.ts';
 import { Tape } from './tape.ts';
 import { disposeTree, readAll, scope, tensor, type Tensor } from './tensor.ts';
 import {
@@ -49,15 +51,62 @@ export function linearizeGrad<T>(f: (theta: T) => Tensor, theta: T): LinearizedG
     const { value, grad } = valueAndGrad(f)(t);
     return { y: grad, aux: value };
   };
-  const { value: grad, aux, map } = recordLinear(both, theta);
-  return {
-    value: aux,
-    grad,
-    hvp: (v) => scope(() => applyProgram(map, grad, matching('hvp', theta, v))),
-    length: map.length,
-    dispose: () => map.dispose(),
-  };
+  const { value: gradient, aux, map } = recordLinear(both, theta);
+  return { value: aux, ...linearized(gradient, map, theta) };
 }
+
+/** A loss of f(θ) linearised, with the gradient of another function of f(θ). */
+export interface LinearizedGrads<T> extends LinearizedGrad<T> {
+  readonly other: T;
+}
+
+/**
+ * What {@link linearizeGrad} keeps of loss(f(θ)), and the gradient of other(f(θ)), from one forward pass.
+ * @example const lin = linearizeGrads(similarities, contrastive, removedTerms, theta); // lin.hvp(v), lin.other
+ */
+export function linearizeGrads<T>(
+  f: (theta: T) => Tensor,
+  loss: (z: Tensor) => Tensor,
+  other: (z: Tensor) => Tensor,
+  theta: T,
+): LinearizedGrads<T> {
+  const primal = (x: Tensor): Tensor => (x instanceof Dual ? x.primal : x);
+  const {
+    value: gradient,
+    aux,
+    map,
+  } = recordLinear(
+    (t: T) =>
+      deeper((level) => {
+        const tape = new Tape(level);
+        try {
+          const { y: z, variables } = record(tape, f, t);
+          const tree = (parts: readonly Tangent[]): T =>
+            treeFrom(
+              theta,
+              parts.map((part, i) => orZeros(part, variables[i])),
+            );
+          const ct = grad(other)(primal(tape.lower(z)));
+          const aside = tape.backward([z], [ct], variables, { again: true, view: primal });
+          const value = scope(() => loss(z));
+          const cts = tape.backward([value], [full(value.device, value.shape, 1)], variables);
+          return { y: tree(cts), aux: { value: tape.lower(value), other: tree(aside) } };
+        } finally {
+          tape.dispose();
+        }
+      }),
+    theta,
+  );
+  return { ...aux, ...linearized(gradient, map, theta) };
+}
+
+/** What a recorded derivative of a gradient gives. */
+const linearized = <T>(grad: T, map: LinearProgram, theta: T): Omit<LinearizedGrad<T>, 'value'> => ({
+  grad,
+  hvp: (v) => scope(() => applyProgram(map, grad, matching('hvp', theta, v))),
+  length: map.length,
+  dispose: () => map.dispose(),
+});
 
 /**
  * Generalised Gauss-Newton product Jᵀ·H_L·J·v for L(f(θ)): positive semi-definite wherever L is convex.
@@ -91,22 +140,22 @@ export function ggnvp<T, Z>(f: (theta: T) => Z, loss: (z: Z) => Tensor, theta: T
 }
 
 /** Gauss-Newton products at one θ. */
-export interface LinearizedGgn<T> {
+export interface LinearizedGgn<T, Z> {
   /** Jᵀ·H_L·J·v; may be called any number of times. */
   ggnvp(v: T): T;
-  /** The gradient of L(f(θ)), Jᵀ·∇L. */
-  gradient(): T;
+  /** The gradient of L(f(θ)), Jᵀ·∇L, or of another function of f(θ). */
+  gradient(other?: (z: Z) => Tensor): T;
   dispose(): void;
 }
 
 /** Everything that Gauss-Newton products at θ need, for solvers that ask many times at one θ. */
-export function linearizeGgn<T, Z>(f: (theta: T) => Z, loss: (z: Z) => Tensor, theta: T): LinearizedGgn<T> {
+export function linearizeGgn<T, Z>(f: (theta: T) => Z, loss: (z: Z) => Tensor, theta: T): LinearizedGgn<T, Z> {
   const forward = linearize(f, theta);
   const back = vjp(f, theta);
   const middle = linearizeGrad(loss, forward.value);
   return {
     ggnvp: (v) => scope(() => back.pull(middle.hvp(forward.push(v)))),
-    gradient: () => scope(() => back.pull(middle.grad)),
+    gradient: (other) => scope(() => back.pull(other === undefined ? middle.grad : grad(other)(forward.value))),
     dispose: () => {
       for (const part of [forward, back, middle]) part.dispose();
       disposeTree([forward.value, back.value, middle.value, middle.grad]);

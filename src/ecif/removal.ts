@@ -54,6 +54,8 @@ export interface Removal<V> {
   solve(b: V): Promise<V>;
   /** ∇Pos + ∇Neg at θ̂; a new vector. */
   lostGradient(form: LostForm): V | Promise<V>;
+  /** H⁻¹(∇Pos + ∇Neg), where one pass serves both; a new vector. */
+  solveLost?(form: LostForm): Promise<V>;
   /** ΔH = ∇²(Pos + Neg exact) at θ̂, and the gradient that goes with it; released by whoever asked. */
   lostCurvature(): CurvatureHere<V> | Promise<CurvatureHere<V>>;
   /** ∇²F(θ)⁻¹·∇F(θ), F being the loss after true removal; a new vector. */
@@ -128,7 +130,9 @@ function moved<V>(space: Space<V>, theta: V, factors: readonly number[], steps: 
  * @eq prop-removal-order
  */
 export async function removeLinear<V>(removal: Removal<V>, form: LostForm): Promise<V> {
-  return moved(removal.space, removal.theta, [1], [await solved(removal, await removal.lostGradient(form))]);
+  const { theta, space } = removal;
+  const step = await (removal.solveLost?.(form) ?? solved(removal, await removal.lostGradient(form)));
+  return moved(space, theta, [1], [step]);
 }
 
 /** Whether the guard of {@link removeRescaled} held, and the factor used. */

@@ -16,7 +16,7 @@ export type Rung = (typeof RUNGS)[number];
 /** How a rung solves. */
 export interface RungOptions<T, B> {
   /** H at θ̂; asked by all but the Newton rungs. Its Gauss-Newton form for `woodbury`. */
-  readonly h: Pick<CurvatureSolver<T>, 'solve'>;
+  readonly h: Pick<CurvatureSolver<T>, 'solve' | 'solveGradient'>;
   /** The curvature of a loss at θ, for the Newton rungs. */
   solverAt(loss: StreamedLoss<T, B>, theta: T): Promise<CurvatureSolver<T>>;
   /** Newton steps of `newton-k`, 5 unless told; vectors of `krylov`, 2 unless told. */

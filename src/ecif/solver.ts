@@ -8,13 +8,18 @@ import { cg } from '../linalg/cg.ts';
 import { cholesky, choleskySolve } from '../linalg/cholesky.ts';
 import { symmetrized } from '../linalg/dense.ts';
 import { treeSpace } from '../linalg/tree-space.ts';
+import type { OnRows } from '../models/streamed.ts';
 
 /** A symmetric positive definite operator that can be inverted. */
 export interface CurvatureSolver<T> {
   /** The vector x with H·x = b; it belongs to the caller. */
   solve(b: T): Promise<T>;
-  /** H⁻¹·∇F, F being the objective whose curvature H is, where the passes that H is made of give ∇F as well. */
-  solveGradient?(): Promise<T>;
+  /**
+   * H⁻¹·∇F where the passes that H is made of give ∇F as well.
+   * @param on F as a function of the similarities, which must not mind pairs that only fill batches up; the objective whose curvature
+   * H is unless told
+   */
+  solveGradient?(on?: OnRows): Promise<T>;
   /** Relative error of a solution; rounding unless given. */
   readonly accuracy?: number;
   /** Gives back what was kept. */

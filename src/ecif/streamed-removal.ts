@@ -6,7 +6,14 @@ import { type Tensor, tensor } from '../autodiff/tensor.ts';
 import { treeSpace } from '../linalg/tree-space.ts';
 import { lossOn } from '../models/model.ts';
 import { keptOut, type Stack, stacked } from '../models/stacked.ts';
-import { batchGradient, curvatureAt, KEPT_BYTES, objectiveOf, type StreamedLoss } from '../models/streamed.ts';
+import {
+  batchGradient,
+  curvatureAt,
+  KEPT_BYTES,
+  objectiveOf,
+  type OnRows,
+  type StreamedLoss,
+} from '../models/streamed.ts';
 import type { Problem } from './objective.ts';
 import type { LostForm, Removal } from './removal.ts';
 import type { Seg } from './seg.ts';
@@ -102,6 +109,16 @@ function lostOn(s: Tensor, gone: readonly boolean[], form: LostForm): Tensor {
   return form === 'positives only' ? both(pos(s, removed)) : add(both(pos(s, removed)), both(neg(s, removed, form)));
 }
 
+/** What the pairs of a set among some rows contribute, on their S. */
+const lostAmong =
+  (rows: ReadonlySet<number>, form: LostForm): OnRows =>
+  (s, members) =>
+    lostOn(
+      s,
+      Array.from(members, (row) => rows.has(row)),
+      form,
+    );
+
 /** What a set contributes as an objective of its own, without L2, over the batches that hold some of it, laid together. */
 async function lostLoss<T, B>(
   loss: StreamedLoss<T, B>,
@@ -109,13 +126,7 @@ async function lostLoss<T, B>(
   form: LostForm,
 ): Promise<StreamedLoss<T, Stack<B>>> {
   const touched = loss.partitions.map((batches) => batches.filter((members) => members.some((row) => rows.has(row))));
-  const on = (s: Tensor, members: Uint32Array): Tensor =>
-    lostOn(
-      s,
-      Array.from(members, (row) => rows.has(row)),
-      form,
-    );
-  return { ...(await stacked({ ...loss, partitions: touched, l2: 0 }, false)), on };
+  return { ...(await stacked({ ...loss, partitions: touched, l2: 0 }, false)), on: lostAmong(rows, form) };
 }
 
 /** ∇ of what a set contributes, a new tree. */
@@ -164,16 +175,28 @@ export function streamedRemoval<T, B>(
   loss: StreamedLoss<T, B>,
   theta: T,
   removed: Iterable<number>,
-  h: Pick<CurvatureSolver<T>, 'solve'>,
+  h: Pick<CurvatureSolver<T>, 'solve' | 'solveGradient'>,
   solverAt: (loss: StreamedLoss<T, B>, theta: T) => Promise<CurvatureSolver<T>>,
 ): StreamedRemoval<T, B> {
   const rows = rowSet(removed, loss.partitions);
   const without = withoutRows(loss, rows);
+  const { solveGradient } = h;
+  const gradientOf = (form: LostForm): Promise<T> => lostGradient(loss, theta, rows, form);
+  /** 1/P of the published form is infinite in batches that hold none of the set, so that it is kept to those that do. */
+  const apart = async (form: LostForm): Promise<T> => {
+    const gradient = await gradientOf(form);
+    const step = await h.solve(gradient);
+    treeSpace<T>().release(gradient);
+    return step;
+  };
   return {
     theta,
     space: treeSpace<T>(),
     solve: (b) => h.solve(b),
-    lostGradient: (form) => lostGradient(loss, theta, rows, form),
+    lostGradient: gradientOf,
+    ...(solveGradient && {
+      solveLost: (form: LostForm) => (form === 'published' ? apart(form) : solveGradient(lostAmong(rows, form))),
+    }),
     lostCurvature: async () => curvatureAt(await lostLoss(loss, rows, 'exact'), theta, 'hessian', KEPT_BYTES),
     without,
     newtonStep: async (at) => {

@@ -1,7 +1,14 @@
 // An objective over many batches, one of them in memory at a time: value, gradient, Hessian and Gauss-Newton products.
 
 import { treeLeaves } from '../array/tree.ts';
-import { ggnvp, hvp, linearizeGgn, linearizeGrad } from '../autodiff/curvature.ts';
+import {
+  ggnvp,
+  hvp,
+  type LinearizedGrad,
+  linearizeGgn,
+  linearizeGrad,
+  linearizeGrads,
+} from '../autodiff/curvature.ts';
 import { disposeTree, scope, type Tensor } from '../autodiff/tensor.ts';
 import { grad, valueAndGrad } from '../autodiff/transforms.ts';
 import type { Evaluation, Objective } from '../linalg/space.ts';
@@ -20,7 +27,7 @@ export interface StreamedLoss<T, B> {
    */
   batch(rows: Uint32Array): Promise<B>;
   /** What the pairs of these rows contribute, of their S; L_Batch unless given. */
-  readonly on?: ((s: Tensor, rows: Uint32Array) => Tensor) | undefined;
+  readonly on?: OnRows | undefined;
   /** δ ≥ 0 */
   readonly l2: number;
   /** θ₀; 0 unless given. */
@@ -118,11 +125,16 @@ export const hessianProduct = <T, B>(loss: StreamedLoss<T, B>): CurvatureProduct
 export const gaussNewtonProduct = <T, B>(loss: StreamedLoss<T, B>): CurvatureProduct<T> =>
   curvature(loss, ({ similarity, onSimilarities }, theta, v) => ggnvp(similarity, onSimilarities, theta, v));
 
+/** A function of the similarities of some rows. */
+export type OnRows = (s: Tensor, rows: Uint32Array) => Tensor;
+
 /** A product at a fixed θ, the gradient there, and what both keep. */
 interface Linear<T> {
   apply(v: T): T;
   /** A new tree. */
   gradient(): T;
+  /** The gradient of another function of S, where one was asked for. */
+  readonly other?: T;
   dispose(): void;
 }
 
@@ -133,12 +145,19 @@ function linearizeBatch<T, B>(
   theta: T,
   batch: B,
   rows: Uint32Array,
+  on?: OnRows,
 ): Linear<T> {
   const { similarity, onSimilarities, whole } = partOf(loss, batch, rows);
+  const otherOn = on && ((s: Tensor): Tensor => on(s, rows));
   if (kind === 'hessian') {
-    const { value, grad: here, hvp: apply, dispose } = linearizeGrad(whole, theta);
+    const made: LinearizedGrad<T> & { readonly other?: T } =
+      otherOn === undefined
+        ? linearizeGrad(whole, theta)
+        : linearizeGrads(similarity, onSimilarities, otherOn, theta);
+    const { value, grad: here, hvp: apply, dispose, ...other } = made;
     disposeTree(value);
     return {
+      ...other,
       apply,
       gradient: () => treeSpace<T>().combine([1], [here]),
       dispose: () => {
@@ -148,23 +167,48 @@ function linearizeBatch<T, B>(
     };
   }
   const { ggnvp: apply, gradient, dispose } = linearizeGgn(similarity, onSimilarities, theta);
-  return { apply, gradient, dispose };
+  return { apply, gradient: () => gradient(), dispose, ...(otherOn && { other: gradient(otherOn) }) };
 }
 
 /** Curvature of an objective at a fixed θ, and the gradient that comes with it. */
 export interface CurvatureHere<T> extends Curvature<T> {
   /** ∇F(θ), of the forward passes that are kept where they are; a new tree. */
   gradient(): Promise<T>;
+  /** The gradient of another function of S, without L2, where one was asked for; released with the rest. */
+  readonly other?: T;
 }
 
 /** Bytes that are kept of forward passes unless told. */
 export const KEPT_BYTES = 2 ** 29;
+
+/** by·pull + share·Σ of trees that are added, each given back. */
+function summed<T>(share: number, { pull, by }: { readonly pull: T; readonly by: number }) {
+  const space = treeSpace<T>();
+  let sum: T | null = null;
+  return {
+    add(x: T): void {
+      const next = sum === null ? space.combine([by, share], [pull, x]) : space.combine([1, share], [sum, x]);
+      space.release(x, ...(sum === null ? [] : [sum]));
+      sum = next;
+    },
+    /** The sum, which is the caller's then. */
+    give(): T {
+      const given = sum ?? space.combine([by], [pull]);
+      sum = null;
+      return given;
+    },
+    /** Gives back what was not given. */
+    end: () => void (sum !== null && space.release(sum)),
+  };
+}
 
 /** What is kept of the first batches of an objective, and the others. */
 interface KeptBatches<T, B> {
   readonly kept: readonly Linear<T>[];
   /** The objective of the batches that are not kept, without its L2; null where all are. */
   readonly rest: StreamedLoss<T, B> | null;
+  /** The gradient of another function of S over all batches, where one was asked for. */
+  readonly other?: T;
 }
 
 /** Linearises as many batches as fit. */
@@ -173,59 +217,62 @@ async function keepBatches<T, B>(
   theta: T,
   kind: CurvatureKind,
   memory: number,
+  on: OnRows | undefined,
 ): Promise<KeptBatches<T, B>> {
   const { device } = treeLeaves<Tensor>(theta)[0];
   const batches = loss.partitions.flat();
   const kept: Linear<T>[] = [];
+  const other = summed(1 / loss.partitions.length, { pull: theta, by: 0 });
   const before = device.memory().live;
   for (const rows of batches) {
     const pairs = await loss.batch(rows);
-    const linear = linearizeBatch(loss, kind, theta, pairs, rows);
+    const { other: aside, ...linear } = linearizeBatch(loss, kind, theta, pairs, rows, on);
     disposeTree(pairs);
     if (device.memory().live - before > memory) {
       linear.dispose();
+      disposeTree(aside ?? null);
       break;
     }
     kept.push(linear);
+    if (aside !== undefined) other.add(aside);
     await device.tick();
   }
   const others = batches.slice(kept.length);
-  return { kept, rest: others.length === 0 ? null : { ...loss, partitions: [others], l2: 0 } };
+  const rest = others.length === 0 ? null : { ...loss, partitions: [others], l2: 0 };
+  if (on === undefined) return { kept, rest };
+  if (rest !== null) other.add(await batchGradient({ ...rest, on }, theta));
+  return { kept, rest, other: other.give() };
 }
 
 /**
  * Curvature of the objective at a fixed θ for many products: the forward passes of as many batches as fit are kept, the
  * others are made again for every product.
  * @param memory bytes that may be kept
+ * @param on a function of S whose gradient is wanted too
  */
 export async function curvatureAt<T, B>(
   loss: StreamedLoss<T, B>,
   theta: T,
   kind: CurvatureKind,
   memory: number,
+  on?: OnRows,
 ): Promise<CurvatureHere<T>> {
   const space = treeSpace<T>();
   const { device } = treeLeaves<Tensor>(theta)[0];
-  const { kept, rest } = await keepBatches(loss, theta, kind, memory);
+  const { kept, rest, ...aside } = await keepBatches(loss, theta, kind, memory, on);
   const share = 1 / loss.partitions.length;
   /** δ·pull + the mean over partitions of a part of each batch. */
   const total = async (pull: T, part: (linear: Linear<T>) => T, others: (of: StreamedLoss<T, B>) => Promise<T>) => {
-    let sum = space.combine([loss.l2], [pull]);
-    const add = (x: T): void => {
-      const next = space.combine([1, share], [sum, x]);
-      space.release(sum, x);
-      sum = next;
-    };
+    const sum = summed(share, { pull, by: loss.l2 });
     try {
       for (const linear of kept) {
-        add(part(linear));
+        sum.add(part(linear));
         await device.tick();
       }
-      if (rest !== null) add(await others(rest));
-      return sum;
-    } catch (error) {
-      space.release(sum);
-      throw error;
+      if (rest !== null) sum.add(await others(rest));
+      return sum.give();
+    } finally {
+      sum.end();
     }
   };
   const streamed = kind === 'hessian' ? hessianProduct<T, B> : gaussNewtonProduct<T, B>;
@@ -248,7 +295,11 @@ export async function curvatureAt<T, B>(
         space.release(pull);
       }
     },
-    release: () => kept.forEach((linear) => linear.dispose()),
+    ...aside,
+    release: () => {
+      kept.forEach((linear) => linear.dispose());
+      disposeTree(aside);
+    },
   };
 }
 

@@ -3,7 +3,7 @@
 import type { RecordedSolver } from '../../ecif/curvature/index.ts';
 import type { RungOptions } from '../../ecif/rungs.ts';
 import type { Adapter } from '../../models/clip/lora.ts';
-import type { StreamedLoss } from '../../models/streamed.ts';
+import type { OnRows, StreamedLoss } from '../../models/streamed.ts';
 import type { Progress } from '../progress.ts';
 import { editTolerance, type RemoveSettings } from '../remove/options.ts';
 import type { SolverSettings } from '../score/options.ts';
@@ -27,6 +27,7 @@ export function rungSolvers(
   const kind = rung === 'woodbury' && curvature === 'auto' ? 'gauss-newton' : curvature;
   const asked = { ...settings, tolerance: editTolerance(settings), curvature: kind };
   let opened: Promise<RecordedSolver<Adapter>> | null = null;
+  const here = (): Promise<RecordedSolver<Adapter>> => (opened ??= solverAt(loss, theta, asked, progress));
   let used = 'none';
   const recorded = async (solver: RecordedSolver<Adapter>, solution: Promise<Adapter>): Promise<Adapter> => {
     const x = await solution;
@@ -36,17 +37,22 @@ export function rungSolvers(
   return {
     h: {
       solve: async (b) => {
-        opened ??= solverAt(loss, theta, asked, progress);
-        const solver = await opened;
+        const solver = await here();
         return recorded(solver, solver.solve(b));
       },
+      ...(settings.solver === 'cg' && {
+        solveGradient: async (on: OnRows | undefined) => {
+          const solver = await here();
+          return recorded(solver, (solver.solveGradient as NonNullable<typeof solver.solveGradient>)(on));
+        },
+      }),
     },
     solverAt: async (after, at) => {
       const solver = await solverAt(after, at, asked, progress);
       const { solveGradient } = solver;
       return {
         solve: (b) => recorded(solver, solver.solve(b)),
-        ...(solveGradient === undefined ? {} : { solveGradient: () => recorded(solver, solveGradient()) }),
+        ...(solveGradient && { solveGradient: (on: OnRows | undefined) => recorded(solver, solveGradient(on)) }),
         dispose: () => solver.dispose(),
       };
     },

@@ -10,7 +10,7 @@ import { minres } from '../../linalg/minres.ts';
 import { extremeEigenvalues } from '../../linalg/power.ts';
 import { treeCg } from '../../linalg/tree-cg.ts';
 import { treeSpace } from '../../linalg/tree-space.ts';
-import type { StreamedLoss } from '../../models/streamed.ts';
+import type { OnRows, StreamedLoss } from '../../models/streamed.ts';
 import { type ProductOptions, productsAt } from './linearized.ts';
 import { batchOperator, curvatureOperator } from './products.ts';
 import type { CurvatureKind, RecordedSolver, SolverRecord } from './record.ts';
@@ -106,8 +106,8 @@ function preconditionerSettings<T>(of: RecordedSolver<T> | undefined): SolverRec
   return { preconditioner: of?.about.method ?? null, ...Object.fromEntries(settings) };
 }
 
-/** A vector, or the gradient of the objective at the solver's θ. */
-type RightSide<T> = { readonly b: T } | 'gradient';
+/** A vector, the gradient of the objective at the solver's θ, or that of another function of the similarities. */
+type RightSide<T> = { readonly b: T } | { readonly on: OnRows } | 'gradient';
 
 /** Rounding error of a product, in units of the device's: sums of thousands of terms, layer upon layer. */
 const PRODUCT_ERROR = 64;
@@ -132,24 +132,30 @@ export function cgSolver<T, B>(
   /** The reserve, while it may still be called on. */
   const inReserve = (): Reserve<T> | undefined =>
     reserve !== undefined && reserve.after < maxIterations && preconditioner === undefined ? reserve : undefined;
-  const attempt = (right: RightSide<T>, earlier: readonly SolveRecord[], x0?: T) =>
-    products.during(kind, async ({ product, gradient }) => {
-      const b = right === 'gradient' ? await gradient() : right.b;
-      const spent = earlier.reduce((sum, { status, iterations }) => sum + (status === 'slow' ? iterations : 0), 0);
-      const most = inReserve()?.after ?? maxIterations - spent;
-      const chosen = preconditioner;
-      const more = { curvature: kind, preconditioned: chosen !== undefined, earlier };
-      try {
-        return await treeCg(product, b, {
-          ...{ damping, tolerance, maxIterations: most, productError, onIteration, x0, resume },
-          preconditioner: chosen && ((r) => chosen.solve(r)),
-          onNegativeCurvature: curvature === 'auto' ? 'stop' : 'throw',
-          onState: onState && ((state) => onState({ ...state, ...more })),
-        });
-      } finally {
-        if (right === 'gradient') disposeTree(b);
-      }
-    });
+  const attempt = (right: RightSide<T>, earlier: readonly SolveRecord[], x0?: T) => {
+    const on = right !== 'gradient' && 'on' in right ? right.on : undefined;
+    return products.during(
+      kind,
+      async ({ product, gradient, other }) => {
+        const b = right === 'gradient' ? await gradient() : 'b' in right ? right.b : (other as T);
+        const spent = earlier.reduce((sum, { status, iterations }) => sum + (status === 'slow' ? iterations : 0), 0);
+        const most = inReserve()?.after ?? maxIterations - spent;
+        const chosen = preconditioner;
+        const more = { curvature: kind, preconditioned: chosen !== undefined, earlier };
+        try {
+          return await treeCg(product, b, {
+            ...{ damping, tolerance, maxIterations: most, productError, onIteration, x0, resume },
+            preconditioner: chosen && ((r) => chosen.solve(r)),
+            onNegativeCurvature: curvature === 'auto' ? 'stop' : 'throw',
+            onState: onState && ((state) => onState({ ...state, ...more })),
+          });
+        } finally {
+          if (right === 'gradient') disposeTree(b);
+        }
+      },
+      on,
+    );
+  };
   const recordOf = ({ status, iterations, residuals }: CgResult<T>): SolveRecord => ({
     ...{ curvature: kind, status, iterations, residuals },
   });
@@ -183,7 +189,7 @@ export function cgSolver<T, B>(
     history: common.history,
     accuracy: tolerance,
     solve: (b) => solve({ b }),
-    solveGradient: () => solve('gradient'),
+    solveGradient: (on) => solve(on === undefined ? 'gradient' : { on }),
     dispose: () => products.dispose(),
   };
 }
