@@ -78,6 +78,63 @@ describe('a streamed loss', () => {
   });
 });
 
+describe('batches of unequal size', () => {
+  // Batches of 4, 3 and 2 pairs: the second is filled up to lie with the first, the last is too small for that.
+  const unequal = {
+    ...loss,
+    partitions: [[Uint32Array.of(6, 0), Uint32Array.of(1, 7, 3), Uint32Array.of(5, 2, 4, 0)]],
+  };
+
+  it('lie together, filled up, and are the same objective to second order', async () => {
+    const together = await stacked(unequal);
+    expect(together.partitions[0].map((rows) => [...rows])).toEqual([
+      [5, 2, 4, 0, 1, 7, 3, 3],
+      [6, 0],
+    ]);
+    const v = flat.toTree(Float64Array.from({ length: flat.size }, (_, i) => Math.cos(3 * i)));
+    const [one, other] = [await objectiveOf(unequal)(theta), await objectiveOf(together)(theta)];
+    expect(other.value).toBeCloseTo(one.value, 10);
+    const near = async (a: Adapter, b: Adapter): Promise<void> => {
+      const [x, y] = [await flat.toVector(a), await flat.toVector(b)];
+      expect(distance(x, y)).toBeLessThan(1e-11 * norm(y));
+    };
+    await near(other.gradient, one.gradient);
+    await near(await hessianProduct(together)(theta, v), await hessianProduct(unequal)(theta, v));
+    await near(await gaussNewtonProduct(together)(theta, v), await gaussNewtonProduct(unequal)(theta, v));
+    // Control: what fills up is told from the batch by `unmet` alone.
+    const { embed, scale } = together.model;
+    const blind = {
+      ...together,
+      model: { scale, embed: (...given: Parameters<typeof embed>) => ({ ...embed(...given), unmet: undefined }) },
+    };
+    expect(Math.abs((await objectiveOf(blind)(theta)).value - one.value)).toBeGreaterThan(0.1);
+  });
+
+  it.each(['corrected', 'exact', 'positives only', 'published'] as const)(
+    'the %s gradient of a set is the same from the passes of the products and by itself',
+    async (form) => {
+      for (const removed of [[3, 5], [1, 7, 3], [0]]) {
+        const { solve, solveGradient, dispose } = ecif.cgSolver(unequal, theta, { tolerance: 1e-12 });
+        const edit = async (h: Pick<ecif.CurvatureSolver<Adapter>, 'solve' | 'solveGradient'>): Promise<Float64Array> =>
+          flat.toVector(
+            await ecif.removeLinear(
+              streamedRemoval(unequal, theta, removed, h, () => Promise.reject(new Error('no Newton step'))),
+              form,
+            ),
+          );
+        const from = await flat.toVector(theta);
+        const [shared, apart] = [
+          await edit({ solve, solveGradient: solveGradient as () => Promise<Adapter> }),
+          await edit({ solve }),
+        ];
+        dispose();
+        expect(distance(apart, from)).toBeGreaterThan(1e-6);
+        expect(distance(shared, apart)).toBeLessThan(1e-8 * distance(apart, from));
+      }
+    },
+  );
+});
+
 describe('curvature of a streamed loss at a point', () => {
   it.each([
     ['hessian', hessianProduct],

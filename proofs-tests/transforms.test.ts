@@ -113,6 +113,23 @@ describe('trees of parameters', () => {
     expect(relativeError(await flat(ecif.hvp(loss, theta, v)), expected)).toBeGreaterThan(1e-2);
   });
 
+  it('linearizeGrads has the gradients of two functions of the same outputs, and the products of the first', async () => {
+    const other = (s: Tensor): Tensor => ecif.sum(ecif.square(ecif.softmax(s)));
+    const lin = ecif.linearizeGrads(similarities, ecif.contrastive, other, theta);
+    const composed = (t: Theta): Tensor => other(similarities(t));
+    await ecif.checkGrads(composed, theta);
+    expect(relativeError(await flat(lin.other), await flat(ecif.grad(composed)(theta)))).toBeLessThan(1e-13);
+    expect(relativeError(await flat(lin.grad), await flat(ecif.grad(loss)(theta)))).toBeLessThan(1e-13);
+    expect(await lin.value.item()).toBeCloseTo(await loss(theta).item(), 12);
+    for (const v of [draw(), draw()])
+      expect(relativeError(await flat(lin.hvp(v)), await flat(ecif.hvp(loss, theta, v)))).toBeLessThan(1e-13);
+    // Control: the two gradients are not alike.
+    expect(relativeError(await flat(lin.other), await flat(lin.grad))).toBeGreaterThan(0.1);
+    const ggn = ecif.linearizeGgn(similarities, ecif.contrastive, theta);
+    expect(relativeError(await flat(ggn.gradient(other)), await flat(lin.other))).toBeLessThan(1e-13);
+    expect(relativeError(await flat(ggn.gradient()), await flat(lin.grad))).toBeLessThan(1e-13);
+  });
+
   it('jvpMany equals one jvp per tangent', async () => {
     const tangents = [draw(), draw(), draw()];
     const many = ecif.jvpMany(similarities, theta, tangents);
@@ -210,6 +227,14 @@ describe('memory', () => {
     const lin = ecif.linearizeGrad(f, w);
     ecif.disposeTree([lin.hvp(v), lin.hvp(v), lin.value, lin.grad]);
     lin.dispose();
+    const both = ecif.linearizeGrads(
+      (t: Tensor) => ecif.tanh(t),
+      ecif.contrastive,
+      (z) => ecif.sum(ecif.exp(z)),
+      w,
+    );
+    ecif.disposeTree([both.hvp(v), both.value, both.grad, both.other]);
+    both.dispose();
     const back = ecif.vjp(f, w);
     ecif.disposeTree([back.pull(ecif.keep(back.value)), back.value]);
     back.dispose();
@@ -233,6 +258,9 @@ describe('memory', () => {
     expect(() => ecif.vjp(f, w)).toThrow('stop');
     expect(() => ecif.linearize(f, w)).toThrow('stop');
     expect(() => ecif.linearizeGrad(f, w)).toThrow('stop');
+    const fine = (t: Tensor): Tensor => ecif.sum(ecif.tanh(t));
+    expect(() => ecif.linearizeGrads((t: Tensor) => ecif.exp(t), fine, f, w)).toThrow('stop');
+    expect(() => ecif.linearizeGrads((t: Tensor) => ecif.exp(t), f, fine, w)).toThrow('stop');
     expect(own.memory().buffers).toBe(1);
   });
 

@@ -55,8 +55,10 @@ export {
   hvp,
   type LinearizedGgn,
   type LinearizedGrad,
+  type LinearizedGrads,
   linearizeGgn,
   linearizeGrad,
+  linearizeGrads,
 } from './autodiff/curvature.ts';
 export {
   grad,

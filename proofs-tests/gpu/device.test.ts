@@ -1,6 +1,6 @@
 // The WebGPU device: windows, memory, failures that later reads report, kernels with and without subgroups.
 
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { CpuDevice } from '../../src/device/cpu.ts';
 import type { Kernel } from '../../src/device/kernel.ts';
 import type { WebGpuDevice } from '../../src/device/webgpu/device.ts';
@@ -182,6 +182,27 @@ await describeGpu('memory', () => {
     }
     await device.sync();
     expect(device.memory()).toEqual(after20);
+    device.destroy();
+  });
+
+  it('work that is done again finds its buffers and bind groups, and other work makes its own', async () => {
+    const device = await open();
+    const made = vi.spyOn(device.gpu, 'createBindGroup');
+    const [w, v] = [normal(device, 1, 8, 8), normal(device, 2, 8, 8)];
+    const loss = (t: Tensor): Tensor => ecif.contrastive(ecif.matmul(ecif.tanh(t), ecif.softmax(t)));
+    const lin = ecif.linearizeGrad(loss, w);
+    const product = async (): Promise<number> => {
+      const before = made.mock.calls.length;
+      const hv = lin.hvp(v);
+      await hv.data();
+      hv.dispose();
+      return made.mock.calls.length - before;
+    };
+    expect(await product()).toBeGreaterThan(5);
+    expect([await product(), await product()]).toEqual([0, 0]);
+    const other = ecif.mul(normal(device, 3, 5), normal(device, 4, 5));
+    await other.data();
+    expect(made.mock.calls.length).toBeGreaterThan(0);
     device.destroy();
   });
 

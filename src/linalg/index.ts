@@ -5,6 +5,7 @@ export { lu, luLogDet, luSolve, type Lu } from './lu.ts';
 export { symmetricEigen, type SymmetricEigen } from './symmetric-eigen.ts';
 export { DivergenceError, NegativeCurvatureError, NotPositiveDefiniteError, SingularMatrixError } from './errors.ts';
 export { float64Space, type Evaluation, type Objective, type Operator, type Space } from './space.ts';
+export { treeCg, type TreeCgOptions } from './tree-cg.ts';
 export { treeSpace } from './tree-space.ts';
 export { cg, type CgOptions, type CgResult, type CgState, type CgStatus, type NegativeCurvature } from './cg.ts';
 export { minres, type MinresOptions, type MinresResult, type MinresStatus } from './minres.ts';
