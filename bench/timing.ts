@@ -61,7 +61,7 @@ export function ratio(a: Timing, b: Timing): number {
   return median(a.samples.map((t, i) => t / b.samples[i]));
 }
 
-function median(values: readonly number[]): number {
+export function median(values: readonly number[]): number {
   const sorted = values.toSorted((x, y) => x - y);
   const mid = sorted.length >> 1;
   return sorted.length % 2 === 1 ? sorted[mid] : (sorted[mid - 1] + sorted[mid]) / 2;
