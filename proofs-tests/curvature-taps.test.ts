@@ -14,7 +14,8 @@ async function gaps<T, B>({ loss: { model, partitions, batch }, theta }: Streame
   const expected = ecif.grad((t: T) => ecif.batchLoss(model, t, pairs))(theta);
   const { s, calls } = tapCalls(model, theta, pairs);
   const { value, pull } = pullTapped(model, theta, pairs, calls);
-  expect(await value.data()).toEqual(await ecif.similarities(model, theta, pairs).data());
+  // Without a tap the last layers of CLIP take sums in another order.
+  expect(largest(await ecif.sub(value, ecif.similarities(model, theta, pairs)).data())).toBeLessThan(1e-13);
   expect(await s.data()).toEqual(await value.data());
   const { theta: whole, outputs } = pull(ecif.contrastiveGrad(s));
   const found: Record<string, ecif.Tensor> = {};

@@ -95,16 +95,10 @@ export async function touchedBatches<T, B>(
 function lostOn(s: Tensor, gone: readonly boolean[], form: LostForm): Tensor {
   const places = s.shape.slice(0, -1);
   // Pos + Neg exact is the loss less that after removal: two kernels with their derivatives in closed form.
-  if (form === 'exact')
-    return sub(
-      lossOn(s),
-      lossOn(
-        add(
-          s,
-          keptOut(s.device, places, (k) => gone[k]),
-        ),
-      ),
-    );
+  if (form === 'exact') {
+    const out = keptOut(s.device, places, (k) => gone[k]);
+    return sub(lossOn(s), lossOn(add(s, out)));
+  }
   const removed = tensor(s.device, Float64Array.from(gone, Number), places);
   return form === 'positives only' ? both(pos(s, removed)) : add(both(pos(s, removed)), both(neg(s, removed, form)));
 }
@@ -164,8 +158,8 @@ export interface StreamedRemoval<T, B> extends Removal<T> {
 }
 
 /**
- * Prepares the removal of a set from a model trained to θ̂; only batches that hold some of the set are touched before the
- * Newton steps.
+ * Prepares the removal of a set from a model trained to θ̂; the gradient of what is lost comes from the passes of H where its solver gives
+ * it, and from the batches that hold some of the set where not.
  * @param removed rows of the pairs
  * @param h H at θ̂
  * @param solverAt the curvature of a loss at θ, ready to be inverted, for Newton steps after removal
