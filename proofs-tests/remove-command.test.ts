@@ -7,7 +7,7 @@ import { distance } from '../src/array/vector.ts';
 import { Flat } from '../src/autodiff/flat.ts';
 import { withDefaults } from '../src/cli/args.ts';
 import { openEmbedder } from '../src/cli/evaluate/run.ts';
-import { adapterFolder, readEdits, undoEdit } from '../src/cli/remove/edits.ts';
+import { adapterFolder, readEdits, putInForce, undoEdit } from '../src/cli/remove/edits.ts';
 import { REMOVE_OPTIONS, type RemoveSettings } from '../src/cli/remove/options.ts';
 import { runRemoval, type WrittenEdit } from '../src/cli/remove/run.ts';
 import { selectRows } from '../src/cli/remove/select.ts';
@@ -225,12 +225,17 @@ describe('removals at the same time', () => {
   });
 
   it('of other pairs are not both in force: neither loses the pairs of the other', async () => {
-    const asked = ['red-square', 'blue-circle'].map((ids) => remove({ ids, 'dry-run': false, rung: 'corrected' }));
-    const ended = await Promise.allSettled(asked);
-    const refused = ended.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []));
-    expect(refused).toEqual([
-      expect.stringMatching(/removals\/corrected-\w+ came into force .*; run the command again$/),
-    ]);
+    const other = await remove({ ids: 'blue-circle', rung: 'corrected' });
+    const meanwhile = {
+      ...quiet,
+      status: (text: string) => {
+        if (text.startsWith('corrected: removing')) putInForce(run, other.dir, null);
+      },
+    };
+    const asked = settings({ ids: 'red-square', 'dry-run': false, rung: 'corrected' });
+    await expect(runRemoval(run, asked, device, meanwhile)).rejects.toThrow(
+      /removals\/corrected-\w+ came into force .*; run the command again$/,
+    );
     expect(readEdits(run).applied).toHaveLength(1);
     undoEdit(run, 'last');
     expect(existsSync(join(run, 'current.json.lock'))).toBe(false);
