@@ -78,6 +78,16 @@ describe('conjugate gradients on trees', () => {
     expect(bent).toBeLessThan(0);
   });
 
+  it('refuse trees of another form', async () => {
+    const turned = async (v: Tree): Promise<Tree> => ({
+      ...(await operator(spd)(v)),
+      b: ecif.tensor(device, [1, 2, 3, 4], [4, 1]),
+    });
+    await expect(treeCg(turned, tree(b))).rejects.toThrow('a tree of other leaves or shapes');
+    const fewer = (v: Tree): Promise<Tree> => Promise.resolve({ a: v.a } as Tree);
+    await expect(treeCg(fewer, tree(b))).rejects.toThrow('a tree of other leaves or shapes');
+  });
+
   it('give back all but the solution, also where a product fails', async () => {
     const before = device.memory().buffers;
     const right = tree(b);

@@ -17,6 +17,14 @@ describe('napping', () => {
     expect(await wait(later(1, 'again'))).toBe('again');
   });
 
+  it('is awake for what comes at once', async () => {
+    const sleeps = vi.spyOn(Atomics, 'wait');
+    const wait = napping();
+    for (let i = 0; i < 20; i++) await wait(new Promise((resolve) => setImmediate(resolve)));
+    expect(sleeps).not.toHaveBeenCalled();
+    sleeps.mockRestore();
+  });
+
   it('sleeps while it waits, lets timers run, and no longer once nothing is open', async () => {
     const sleeps = vi.spyOn(Atomics, 'wait');
     const wait = napping();

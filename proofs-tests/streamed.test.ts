@@ -137,6 +137,25 @@ describe('batches of unequal size', () => {
 
 describe('curvature of a streamed loss at a point', () => {
   it.each([
+    ['a batch', 'batch'],
+    ['a function of S', 'on'],
+  ])('gives everything back where %s fails', async (_what, which) => {
+    const before = device.memory().live;
+    let calls = 0;
+    const fails = <R>(f: () => R): R => {
+      if (++calls > 1) throw new Error('no more');
+      return f();
+    };
+    const batch = (rows: Uint32Array) => (which === 'batch' ? fails(() => loss.batch(rows)) : loss.batch(rows));
+    const on = (s: ecif.Tensor) => (which === 'on' ? fails(() => ecif.sum(s)) : ecif.sum(s));
+    for (const memory of [0, 2 ** 30]) {
+      calls = 0;
+      await expect(curvatureAt({ ...loss, batch }, theta, 'hessian', memory, on)).rejects.toThrow('no more');
+      expect(device.memory().live).toBe(before);
+    }
+  });
+
+  it.each([
     ['hessian', hessianProduct],
     ['gauss-newton', gaussNewtonProduct],
   ] as const)('%s: products and gradient, whatever is kept of the forward passes', async (kind, product) => {

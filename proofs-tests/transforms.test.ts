@@ -125,6 +125,7 @@ describe('trees of parameters', () => {
       expect(relativeError(await flat(lin.hvp(v)), await flat(ecif.hvp(loss, theta, v)))).toBeLessThan(1e-13);
     // Control: the two gradients are not alike.
     expect(relativeError(await flat(lin.other), await flat(lin.grad))).toBeGreaterThan(0.1);
+    expect(() => ecif.linearizeGrads(similarities, (s) => s, other, theta)).toThrow('return a scalar');
     const ggn = ecif.linearizeGgn(similarities, ecif.contrastive, theta);
     expect(relativeError(await flat(ggn.gradient(other)), await flat(lin.other))).toBeLessThan(1e-13);
     expect(relativeError(await flat(ggn.gradient()), await flat(lin.grad))).toBeLessThan(1e-13);

@@ -1,7 +1,9 @@
-// Streamed scores of a LoRA CLIP in float32 on a real adapter: those of the CPU, and no memory left behind.
+// Streamed scores of a LoRA CLIP and what a set contributes, in float32 on a real adapter: those of the CPU, and no memory left behind.
 import { expect, it } from 'vitest';
 import { Flat } from '../../src/autodiff/flat.ts';
+import { distance, norm } from '../../src/array/vector.ts';
 import { CpuDevice } from '../../src/device/cpu.ts';
+import { streamedRemoval } from '../../src/ecif/streamed-removal.ts';
 import * as ecif from '../../src/index.ts';
 import { describeGpu } from '../support/gpu.ts';
 import { tinyClip } from '../support/tiny-clip.ts';
@@ -24,6 +26,44 @@ async function sweep(device: ecif.Device): Promise<{ scores: number[]; losses: n
     left: device.memory().live - before,
   };
 }
+
+/** What two of eight well-fitted pairs contribute: its gradient, and its Hessian along a direction. */
+async function lost(device: ecif.Device, form: 'corrected' | 'exact', gap: number): Promise<Float64Array> {
+  const rng = ecif.createRng(7);
+  const features = Float64Array.from({ length: 64 }, (_, i) => Number(i % 9 === 0) + 0.05 * rng.normal());
+  const rows = (taken: Uint32Array): ecif.Tensor =>
+    ecif.tensor(device, Float64Array.from([...taken].flatMap((row) => [...features.subarray(row * 8, row * 8 + 8)])), [
+      taken.length,
+      8,
+    ]);
+  const identity = Float64Array.from({ length: 64 }, (_, i) => Number(i % 9 === 0));
+  const theta = { w: ecif.tensor(device, identity, [8, 8]) };
+  const loss = {
+    model: ecif.bilinear(1 / gap),
+    partitions: [[Uint32Array.of(0, 1, 2, 3), Uint32Array.of(4, 5, 6, 7)]],
+    batch: (taken: Uint32Array) => Promise.resolve({ text: rows(taken), image: rows(taken) }),
+    l2: 1,
+  };
+  const never = (): Promise<never> => Promise.reject(new Error('no solve'));
+  const removal = streamedRemoval(loss, theta, [1, 6], { solve: never }, never);
+  const flat = new Flat(theta);
+  const here = await removal.lostCurvature();
+  const along = flat.toTree(Float64Array.from({ length: 64 }, (_, i) => Math.cos(i)));
+  const parts = [await removal.lostGradient(form), await here.gradient(), await here.product(along)];
+  const values = await Promise.all(parts.map((part) => flat.toVector(part)));
+  here.release();
+  return Float64Array.from(values.flatMap((part) => [...part.map((x) => x / norm(part))]));
+}
+
+await describeGpu('what a set of well-fitted pairs contributes, on WebGPU', () => {
+  it.each(['corrected', 'exact'] as const)('%s: keeps its digits where the losses are small', async (form) => {
+    const device = await ecif.openDevice({ kind: 'webgpu' });
+    for (const gap of [3, 9, 15]) {
+      const [gpu, cpu] = [await lost(device, form, gap), await lost(new CpuDevice(), form, gap)];
+      expect(distance(gpu, cpu)).toBeLessThan(1e-4);
+    }
+  });
+});
 
 await describeGpu('streamed scores on WebGPU', () => {
   it('are those of the CPU, for batches of different sizes', async () => {

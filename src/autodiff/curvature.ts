@@ -18,6 +18,7 @@ import {
   orZeros,
   record,
   recordLinear,
+  scalarOf,
   valueAndGrad,
   vjp,
 } from './transforms.ts';
@@ -88,7 +89,10 @@ export function linearizeGrads<T>(
             );
           const ct = grad(other)(primal(tape.lower(z)));
           const aside = tape.backward([z], [ct], variables, { again: true, view: primal });
-          const value = scope(() => loss(z));
+          const value = scalarOf(
+            'grad',
+            scope(() => loss(z)),
+          );
           const cts = tape.backward([value], [full(value.device, value.shape, 1)], variables);
           return { y: tree(cts), aux: { value: tape.lower(value), other: tree(aside) } };
         } finally {

@@ -56,7 +56,7 @@ export function matching(op: string, theta: unknown, tangent: unknown): Tensor[]
 
 export const orZeros = (t: Tangent, like: Tensor): Tensor => t ?? zeros(like.device, like.shape);
 
-function scalarOf(op: string, y: unknown): Tensor {
+export function scalarOf(op: string, y: unknown): Tensor {
   if (!(y instanceof Tensor)) throw new EcifError(`${op}: the function returned no tensor; return a scalar loss`);
   if (y.size !== 1)
     throw new ShapeError(

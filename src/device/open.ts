@@ -3,7 +3,7 @@
 import { DeviceError } from '../array/errors.ts';
 import { CpuDevice } from './cpu.ts';
 import { WebGpuDevice, type WebGpuOptions } from './webgpu/device.ts';
-import { napping } from './webgpu/naps.ts';
+import { napping, wideAwake } from './webgpu/naps.ts';
 
 /** A place where tensors live and ops run. */
 export type Device = CpuDevice | WebGpuDevice;
@@ -49,7 +49,10 @@ async function openWebGpu(options: DeviceOptions): Promise<WebGpuDevice | string
     requiredLimits: { maxBufferSize, maxStorageBufferBindingSize, maxStorageBuffersPerShaderStage },
   });
   const { info } = adapter;
-  return new WebGpuDevice(device, info, node && info.isFallbackAdapter ? { wait: napping(), ...options } : options);
+  return new WebGpuDevice(device, info, {
+    ...options,
+    wait: options.wait ?? (node && info.isFallbackAdapter ? napping() : wideAwake),
+  });
 }
 
 /**

@@ -54,8 +54,8 @@ export interface Removal<V> {
   solve(b: V): Promise<V>;
   /** ∇Pos + ∇Neg at θ̂; a new vector. */
   lostGradient(form: LostForm): V | Promise<V>;
-  /** H⁻¹(∇Pos + ∇Neg), where one pass serves both; a new vector. */
-  solveLost?(form: LostForm): Promise<V>;
+  /** H⁻¹(∇Pos + ∇Neg), a new vector, where one pass serves both; null for a form that it does not serve. */
+  solveLost?(form: LostForm): Promise<V> | null;
   /** ΔH = ∇²(Pos + Neg exact) at θ̂, and the gradient that goes with it; released by whoever asked. */
   lostCurvature(): CurvatureHere<V> | Promise<CurvatureHere<V>>;
   /** ∇²F(θ)⁻¹·∇F(θ), F being the loss after true removal; a new vector. */

@@ -16,8 +16,8 @@ export interface CurvatureSolver<T> {
   solve(b: T): Promise<T>;
   /**
    * H⁻¹·∇F where the passes that H is made of give ∇F as well.
-   * @param on F as a function of the similarities, which must not mind pairs that only fill batches up; the objective whose curvature
-   * H is unless told
+   * @param on F as a function of the similarities, without L2; it must not mind pairs that fill batches up and meet none but themselves. The
+   * objective whose curvature H is unless told
    */
   solveGradient?(on?: OnRows): Promise<T>;
   /** Relative error of a solution; rounding unless given. */

@@ -1,11 +1,10 @@
 // Removing pairs from a model trained on more batches than can be held: the same ladder, its parts summed batch by batch.
 
 import { EcifError } from '../array/errors.ts';
-import { add, sub } from '../autodiff/ops/binary.ts';
-import { type Tensor, tensor } from '../autodiff/tensor.ts';
+import { add } from '../autodiff/ops/binary.ts';
+import { tensor } from '../autodiff/tensor.ts';
 import { treeSpace } from '../linalg/tree-space.ts';
-import { lossOn } from '../models/model.ts';
-import { keptOut, type Stack, stacked } from '../models/stacked.ts';
+import { type Stack, stacked } from '../models/stacked.ts';
 import {
   batchGradient,
   curvatureAt,
@@ -88,30 +87,15 @@ export async function touchedBatches<T, B>(
   };
 }
 
-/**
- * What a set contributes to the losses of its batches, on S.
- * @param gone whether pair k, counted over all batches, is of the set
- */
-function lostOn(s: Tensor, gone: readonly boolean[], form: LostForm): Tensor {
-  const places = s.shape.slice(0, -1);
-  // Pos + Neg exact is the loss less that after removal: two kernels with their derivatives in closed form.
-  if (form === 'exact') {
-    const out = keptOut(s.device, places, (k) => gone[k]);
-    return sub(lossOn(s), lossOn(add(s, out)));
-  }
-  const removed = tensor(s.device, Float64Array.from(gone, Number), places);
-  return form === 'positives only' ? both(pos(s, removed)) : add(both(pos(s, removed)), both(neg(s, removed, form)));
-}
-
-/** What the pairs of a set among some rows contribute, on their S. */
+/** What the pairs of a set among some rows contribute to the losses of their batches, on S. */
 const lostAmong =
   (rows: ReadonlySet<number>, form: LostForm): OnRows =>
-  (s, members) =>
-    lostOn(
-      s,
-      Array.from(members, (row) => rows.has(row)),
-      form,
-    );
+  (s, members) => {
+    const gone = Float64Array.from(members, (row) => Number(rows.has(row)));
+    const removed = tensor(s.device, gone, s.shape.slice(0, -1));
+    const positives = both(pos(s, removed));
+    return form === 'positives only' ? positives : add(positives, both(neg(s, removed, form)));
+  };
 
 /** What a set contributes as an objective of its own, without L2, over the batches that hold some of it, laid together. */
 async function lostLoss<T, B>(
@@ -163,6 +147,7 @@ export interface StreamedRemoval<T, B> extends Removal<T> {
  * @param removed rows of the pairs
  * @param h H at θ̂
  * @param solverAt the curvature of a loss at θ, ready to be inverted, for Newton steps after removal
+ * @param memory bytes on the device that may be kept of passes over what is lost; 512 MiB unless told
  * @example const edited = await removeLinear(streamedRemoval(loss, theta, [3, 17], h, solverAt), 'corrected');
  */
 export function streamedRemoval<T, B>(
@@ -171,27 +156,21 @@ export function streamedRemoval<T, B>(
   removed: Iterable<number>,
   h: Pick<CurvatureSolver<T>, 'solve' | 'solveGradient'>,
   solverAt: (loss: StreamedLoss<T, B>, theta: T) => Promise<CurvatureSolver<T>>,
+  memory = KEPT_BYTES,
 ): StreamedRemoval<T, B> {
   const rows = rowSet(removed, loss.partitions);
   const without = withoutRows(loss, rows);
   const { solveGradient } = h;
-  const gradientOf = (form: LostForm): Promise<T> => lostGradient(loss, theta, rows, form);
-  /** 1/P of the published form is infinite in batches that hold none of the set, so that it is kept to those that do. */
-  const apart = async (form: LostForm): Promise<T> => {
-    const gradient = await gradientOf(form);
-    const step = await h.solve(gradient);
-    treeSpace<T>().release(gradient);
-    return step;
-  };
   return {
     theta,
     space: treeSpace<T>(),
     solve: (b) => h.solve(b),
-    lostGradient: gradientOf,
+    lostGradient: (form) => lostGradient(loss, theta, rows, form),
     ...(solveGradient && {
-      solveLost: (form: LostForm) => (form === 'published' ? apart(form) : solveGradient(lostAmong(rows, form))),
+      // 1/P of the published form is infinite in batches that hold none of the set.
+      solveLost: (form: LostForm) => (form === 'published' ? null : solveGradient(lostAmong(rows, form))),
     }),
-    lostCurvature: async () => curvatureAt(await lostLoss(loss, rows, 'exact'), theta, 'hessian', KEPT_BYTES),
+    lostCurvature: async () => curvatureAt(await lostLoss(loss, rows, 'exact'), theta, 'hessian', memory),
     without,
     newtonStep: async (at) => {
       const after = await solverAt(without, at);

@@ -32,9 +32,11 @@ export async function treeCg<T>(apply: Operator<T>, b: T, options: TreeCgOptions
       const x = flat.toTree(v);
       try {
         const y = await operator(x);
-        const values = await flat.toVector(y);
-        if (y !== x) disposeTree(y);
-        return values;
+        try {
+          return await flat.toVector(y);
+        } finally {
+          if (y !== x) disposeTree(y);
+        }
       } finally {
         disposeTree(x);
       }
@@ -45,8 +47,11 @@ export async function treeCg<T>(apply: Operator<T>, b: T, options: TreeCgOptions
   };
   const lifted = async ({ x, r, p, ...scalars }: CgState<Float64Array>): Promise<void> => {
     const trees = { x: flat.toTree(x), r: flat.toTree(r), p: flat.toTree(p) };
-    await onState?.({ ...scalars, ...trees });
-    disposeTree(trees);
+    try {
+      await onState?.({ ...scalars, ...trees });
+    } finally {
+      disposeTree(trees);
+    }
   };
   const space = flat.device.kind === 'webgpu' ? float32Space : float64Space;
   const found = await cg(space, through(apply), await flat.toVector(b), {

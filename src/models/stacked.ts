@@ -98,10 +98,14 @@ export const rowsOfStack = (stack: readonly { readonly rows: Uint32Array }[]): U
 /**
  * The same objective over stacks, whose batches may have come in another order: larger and fewer kernels where batches
  * are small.
- * @param filled whether batches of unequal size may lie together; terms that look at single places of S want equal ones
+ * @param filled whether batches of unequal size may lie together; they may unless told, but for a loss that is another function of S, which
+ * would have to leave out what fills them up
  * @example const h = await curvatureAt(await stacked(loss), theta, 'hessian', memory);
  */
-export async function stacked<T, B>(loss: StreamedLoss<T, B>, filled = true): Promise<StreamedLoss<T, Stack<B>>> {
+export async function stacked<T, B>(
+  loss: StreamedLoss<T, B>,
+  filled = loss.on === undefined,
+): Promise<StreamedLoss<T, Stack<B>>> {
   const first = loss.partitions.flat().at(0);
   const most = first === undefined ? 0 : await pairsTogether(loss, first);
   const sizes = new Map<Uint32Array, number[]>();

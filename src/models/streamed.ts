@@ -26,7 +26,7 @@ export interface StreamedLoss<T, B> {
    * laid together those of several batches, one after the other: what is made must follow from the rows alone.
    */
   batch(rows: Uint32Array): Promise<B>;
-  /** What the pairs of these rows contribute, of their S; L_Batch unless given. */
+  /** What the pairs of these rows contribute; L_Batch unless given. */
   readonly on?: OnRows | undefined;
   /** δ ≥ 0 */
   readonly l2: number;
@@ -45,9 +45,9 @@ async function overBatches<T, B>(
   try {
     for (const rows of partitions.flat()) {
       const pairs = await batch(rows);
-      const made = scope(() => f(pairs, rows));
+      const made = disposingAfter(pairs, () => scope(() => f(pairs, rows)));
       const next = space.combine([1, 1 / partitions.length], [tree, made.tree]);
-      disposeTree([made.tree, pairs, tree]);
+      disposeTree([made.tree, tree]);
       tree = next;
       if (made.value !== null) value += (await made.value.item()) / partitions.length;
       disposeTree(made.value);
@@ -125,7 +125,7 @@ export const hessianProduct = <T, B>(loss: StreamedLoss<T, B>): CurvatureProduct
 export const gaussNewtonProduct = <T, B>(loss: StreamedLoss<T, B>): CurvatureProduct<T> =>
   curvature(loss, ({ similarity, onSimilarities }, theta, v) => ggnvp(similarity, onSimilarities, theta, v));
 
-/** A function of the similarities of some rows. */
+/** A function of the similarities of some rows: S (B, B), or (G, B, B) of batches that are laid together, their rows one after the other. */
 export type OnRows = (s: Tensor, rows: Uint32Array) => Tensor;
 
 /** A product at a fixed θ, the gradient there, and what both keep. */
@@ -211,6 +211,15 @@ interface KeptBatches<T, B> {
   readonly other?: T;
 }
 
+/** What `f` makes; the pairs are given back, also where it throws. */
+function disposingAfter<R>(pairs: unknown, f: () => R): R {
+  try {
+    return f();
+  } finally {
+    disposeTree(pairs);
+  }
+}
+
 /** Linearises as many batches as fit. */
 async function keepBatches<T, B>(
   loss: StreamedLoss<T, B>,
@@ -224,24 +233,32 @@ async function keepBatches<T, B>(
   const kept: Linear<T>[] = [];
   const other = summed(1 / loss.partitions.length, { pull: theta, by: 0 });
   const before = device.memory().live;
-  for (const rows of batches) {
-    const pairs = await loss.batch(rows);
-    const { other: aside, ...linear } = linearizeBatch(loss, kind, theta, pairs, rows, on);
-    disposeTree(pairs);
-    if (device.memory().live - before > memory) {
-      linear.dispose();
-      disposeTree(aside ?? null);
-      break;
+  try {
+    for (const rows of batches) {
+      const pairs = await loss.batch(rows);
+      const { other: aside, ...linear } = disposingAfter(pairs, () =>
+        linearizeBatch(loss, kind, theta, pairs, rows, on),
+      );
+      if (device.memory().live - before > memory) {
+        linear.dispose();
+        disposeTree(aside ?? null);
+        break;
+      }
+      kept.push(linear);
+      if (aside !== undefined) other.add(aside);
+      await device.tick();
     }
-    kept.push(linear);
-    if (aside !== undefined) other.add(aside);
-    await device.tick();
+    const others = batches.slice(kept.length);
+    const rest = others.length === 0 ? null : { ...loss, partitions: [others], l2: 0 };
+    if (on === undefined) return { kept, rest };
+    if (rest !== null) other.add(await batchGradient({ ...rest, on }, theta));
+    return { kept, rest, other: other.give() };
+  } catch (error) {
+    kept.forEach((linear) => linear.dispose());
+    throw error;
+  } finally {
+    other.end();
   }
-  const others = batches.slice(kept.length);
-  const rest = others.length === 0 ? null : { ...loss, partitions: [others], l2: 0 };
-  if (on === undefined) return { kept, rest };
-  if (rest !== null) other.add(await batchGradient({ ...rest, on }, theta));
-  return { kept, rest, other: other.give() };
 }
 
 /**

@@ -141,7 +141,7 @@ export function cgSolver<T, B>(
         const spent = earlier.reduce((sum, { status, iterations }) => sum + (status === 'slow' ? iterations : 0), 0);
         const most = inReserve()?.after ?? maxIterations - spent;
         const chosen = preconditioner;
-        const more = { curvature: kind, preconditioned: chosen !== undefined, earlier };
+        const more = { curvature: kind, preconditioned: chosen !== undefined, earlier: [...earlier] };
         try {
           return await treeCg(product, b, {
             ...{ damping, tolerance, maxIterations: most, productError, onIteration, x0, resume },

@@ -88,8 +88,9 @@ export interface Pooled {
 const swapped = (x: Tensor): Tensor => permute(x, [1, 0, 2]);
 
 /**
- * Attention of the pooled token alone: q·(W_k·h) is (q·W_k)·h and Σ p·(W_v·h) is W_v·Σ p·h, so that one row for each head goes through
- * W_k and W_v in place of every token. The bias of the keys moves all scores alike, and drops out; that of the values goes through.
+ * Attention of the pooled token alone: q·(W_k·h) is (q·W_k)·h and Σ p·(W_v·h) is W_v·Σ p·h, so that one row for each
+ * head goes through W_k and W_v in place of every token. The bias of the keys moves all scores alike, and drops out; that
+ * of the values goes through.
  * @param h (B, T, D)
  * @returns (B, 1, D)
  */
