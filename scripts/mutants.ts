@@ -32,7 +32,12 @@ const MUTANTS: readonly Mutant[] = [
   {
     what: 'the Neg fraction is inverted',
     file: 'terms.ts',
-    changes: [['sum(mul(kept, exp(logP)))', 'sum(mul(kept, exp(negate(logP))))']],
+    changes: [
+      [
+        "if (form === 'corrected') {",
+        "if (form === 'corrected') return neg(s, removed, 'published');\n  if (form === 'corrected') {",
+      ],
+    ],
     proof: 'eq-neg-taylor',
     sample: true,
   },
@@ -86,12 +91,7 @@ const MUTANTS: readonly Mutant[] = [
   {
     what: 'Neg sums over the removed instead of the kept',
     file: 'terms.ts',
-    changes: [
-      [
-        "if (form === 'corrected') return sum(mul(kept, exp(logP)))",
-        "if (form === 'corrected') return sum(mul(e, exp(logP)))",
-      ],
-    ],
+    changes: [['mul(reshape(kept, [...places, n, 1]), reshape(e,', 'mul(reshape(e, [...places, n, 1]), reshape(e,']],
     proof: 'eq-neg-taylor',
   },
   {

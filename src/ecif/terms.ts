@@ -65,6 +65,13 @@ export function masked(s: Tensor, set: Tensor, axis: -1 | -2): Tensor {
   return add(s, reshape(far, [...set.shape.slice(0, -1), ...along]));
 }
 
+/** Sᵀ of every batch. */
+const turned = (s: Tensor): Tensor =>
+  permute(
+    s,
+    s.shape.map((_, i, { length }) => (i < length - 2 ? i : 2 * length - 3 - i)),
+  );
+
 /** log P_k for every row (axis −1) or column (axis −2): the share of the removed in the softmax of k. */
 const logShare = (s: Tensor, removed: Tensor, axis: -1 | -2): Tensor =>
   sub(logSumExp(masked(s, removed, axis), axis), logSumExp(s, axis));
@@ -87,9 +94,14 @@ function minusLogRest(logP: Tensor, logRest: Tensor): Tensor {
 export function neg(s: Tensor, removed: Removed, form: NegForm): Directions {
   const e = indicator(s, removed);
   const kept = affine(e, -1, 1);
+  if (form === 'corrected') {
+    const places = e.shape.slice(0, -1);
+    const [n] = e.shape.slice(-1);
+    const meets = mul(reshape(kept, [...places, n, 1]), reshape(e, [...places, 1, n])); // row k kept, candidate removed
+    return { t2i: sum(mul(softmax(s), meets)), i2t: sum(mul(softmax(turned(s)), meets)) };
+  }
   const part = (axis: -1 | -2): Tensor => {
     const logP = logShare(s, e, axis);
-    if (form === 'corrected') return sum(mul(kept, exp(logP)));
     if (form === 'published') return sum(mul(kept, exp(negate(logP))));
     return sum(mul(kept, minusLogRest(logP, logShare(s, kept, axis))));
   };
@@ -152,7 +164,6 @@ export interface PairTerms {
  */
 export function pairTerms(s: Tensor, form: NegForm): PairTerms {
   const n = s.shape[s.shape.length - 1];
-  const swapped = s.shape.map((_, i, { length }) => (i < length - 2 ? i : 2 * length - 3 - i));
   const off = tensor(
     s.device,
     Float64Array.from({ length: n * n }, (_, i) => (i % (n + 1) === 0 ? 0 : 1)),
@@ -164,6 +175,6 @@ export function pairTerms(s: Tensor, form: NegForm): PairTerms {
     return mul(exp(sub(logSumExp(logits, axis, { keepDims: true }), logits)), off);
   };
   const rows = share(softmax(s), s, -1);
-  const columns = share(permute(softmax(permute(s, swapped)), swapped), s, -2);
+  const columns = share(turned(softmax(turned(s))), s, -2);
   return { pos: anchorLosses(s), neg: { t2i: sum(rows, -2), i2t: sum(columns, -1) } };
 }
