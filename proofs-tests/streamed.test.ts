@@ -86,7 +86,7 @@ describe('batches of unequal size', () => {
   };
 
   it('lie together, filled up, and are the same objective to second order', async () => {
-    const together = await stacked(unequal);
+    const together = await stacked(unequal, true);
     expect(together.partitions[0].map((rows) => [...rows])).toEqual([
       [5, 2, 4, 0, 1, 7, 3, 3],
       [6, 0],

@@ -65,6 +65,31 @@ await describeGpu('what a set of well-fitted pairs contributes, on WebGPU', () =
   });
 });
 
+/** Where ECIF's edit goes from a fixed θ, with batches of 4, 4 and 3 pairs. */
+async function edited(device: ecif.Device, form: 'corrected' | 'exact'): Promise<Float64Array> {
+  const { loss, start } = tinyClip(device, { pairs: 11, batch: 4, partitions: 1, l2: 40 });
+  const { solve, solveGradient } = ecif.cgSolver(loss, start, { tolerance: 1e-4, curvature: 'gauss-newton' });
+  const never = (): Promise<never> => Promise.reject(new Error('no Newton step'));
+  const smallest = loss.partitions[0].reduce((a, b) => (a.length < b.length ? a : b));
+  const removed = [smallest[2], loss.partitions[0][0][1]];
+  const h = { solve, solveGradient: solveGradient as NonNullable<typeof solveGradient> };
+  const moved = await ecif.removeLinear(streamedRemoval(loss, start, removed, h, never), form);
+  const flat = new Flat(start);
+  const [to, from] = [await flat.toVector(moved), await flat.toVector(start)];
+  return to.map((x, i) => x - from[i]);
+}
+
+await describeGpu('removal from batches that are filled up, on WebGPU', () => {
+  it.each(['corrected', 'exact'] as const)('%s: is that of the CPU, where none is filled up', async (form) => {
+    const [gpu, cpu] = [
+      await edited(await ecif.openDevice({ kind: 'webgpu' }), form),
+      await edited(new CpuDevice(), form),
+    ];
+    expect(norm(cpu)).toBeGreaterThan(1e-4);
+    expect(distance(gpu, cpu)).toBeLessThan(2e-3 * norm(cpu));
+  });
+});
+
 await describeGpu('streamed scores on WebGPU', () => {
   it('are those of the CPU, for batches of different sizes', async () => {
     const [gpu, cpu] = [await sweep(await ecif.openDevice({ kind: 'webgpu' })), await sweep(new CpuDevice())];

@@ -54,16 +54,26 @@ export function stackedModel<T, B>(model: Model<T, B>): Model<T, Stack<B>> {
 /** Bytes of inputs that are laid together at most; a batch that has more stays alone. */
 const STACKED_BYTES = 2 ** 21;
 
-/** Pairs that may be laid together, from one batch of them. */
-export async function pairsTogether<T, B>(
+/** How pairs may be laid together, from one batch of them. */
+async function togetherAs<T, B>(
   { batch }: Pick<StreamedLoss<T, B>, 'batch'>,
   rows: Uint32Array,
-): Promise<number> {
+): Promise<{ readonly most: number; readonly dispatches: boolean }> {
   const made = await batch(rows);
-  const numbers = treeLeaves<unknown>(made).reduce<number>((n, x) => n + (x instanceof Tensor ? x.size : 0), 0);
+  const tensors = treeLeaves<unknown>(made).filter((x) => x instanceof Tensor);
+  const numbers = tensors.reduce((n, x) => n + x.size, 0);
   disposeTree(made);
-  return Math.floor((STACKED_BYTES * rows.length) / (4 * Math.max(1, numbers)));
+  return {
+    most: Math.floor((STACKED_BYTES * rows.length) / (4 * Math.max(1, numbers))),
+    dispatches: tensors.some(({ device }) => device.kind === 'webgpu'),
+  };
 }
+
+/** Pairs that may be laid together, from one batch of them. */
+export const pairsTogether = async <T, B>(
+  loss: Pick<StreamedLoss<T, B>, 'batch'>,
+  rows: Uint32Array,
+): Promise<number> => (await togetherAs(loss, rows)).most;
 
 /** Least share of a stack's places in a batch that must be taken by pairs of its own. */
 const LEAST_OWN = 0.75;
@@ -98,20 +108,22 @@ export const rowsOfStack = (stack: readonly { readonly rows: Uint32Array }[]): U
 /**
  * The same objective over stacks, whose batches may have come in another order: larger and fewer kernels where batches
  * are small.
- * @param filled whether batches of unequal size may lie together; they may unless told, but for a loss that is another function of S, which
- * would have to leave out what fills them up
+ * @param filled whether batches of unequal size may lie together; unless told they do on WebGPU, where fewer kernels are worth the pairs that
+ * fill them up, but for a loss that is another function of S, which would have to leave those out
  * @example const h = await curvatureAt(await stacked(loss), theta, 'hessian', memory);
  */
 export async function stacked<T, B>(
   loss: StreamedLoss<T, B>,
-  filled = loss.on === undefined,
+  filled?: boolean,
 ): Promise<StreamedLoss<T, Stack<B>>> {
   const first = loss.partitions.flat().at(0);
-  const most = first === undefined ? 0 : await pairsTogether(loss, first);
+  const { most, dispatches } =
+    first === undefined ? { most: 0, dispatches: false } : await togetherAs(loss, first);
+  const fill = filled ?? (dispatches && loss.on === undefined);
   const sizes = new Map<Uint32Array, number[]>();
   const partitions = loss.partitions.map((batches) => {
     const bySize = batches.map((rows) => ({ rows })).toSorted((a, b) => b.rows.length - a.rows.length);
-    return stacksOf(bySize, most, filled).map((stack) => {
+    return stacksOf(bySize, most, fill).map((stack) => {
       const rows = rowsOfStack(stack);
       sizes.set(
         rows,
