@@ -9,6 +9,7 @@ import { Tape } from './tape.ts';
 import { disposeTree, readAll, scope, tensor, type Tensor } from './tensor.ts';
 import {
   applyProgram,
+  cotangentTree,
   deeper,
   grad,
   jvp,
@@ -82,11 +83,7 @@ export function linearizeGrads<T>(
         const tape = new Tape(level);
         try {
           const { y: z, variables } = record(tape, f, t);
-          const tree = (parts: readonly Tangent[]): T =>
-            treeFrom(
-              theta,
-              parts.map((part, i) => orZeros(part, variables[i])),
-            );
+          const tree = (parts: readonly Tangent[]): T => cotangentTree(theta, parts, variables);
           const ct = grad(other)(primal(tape.lower(z)));
           const aside = tape.backward([z], [ct], variables, { again: true, view: primal });
           const value = scalarOf(
@@ -132,10 +129,7 @@ export function ggnvp<T, Z>(f: (theta: T) => Z, loss: (z: Z) => Tensor, theta: T
         const dz = treeMap<Tensor, Z>(y, (x) => orZeros(split(x).tangents[0], x));
         const ct = leavesOf('ggnvp', hvp(loss, z, dz));
         const parts = tape.backward(outputs, ct, variables, { view: (x) => jvp.split(x, 1).primal });
-        return treeFrom(
-          theta,
-          parts.map((part, i) => orZeros(part, variables[i])),
-        );
+        return cotangentTree(theta, parts, variables);
       } finally {
         tape.dispose();
       }

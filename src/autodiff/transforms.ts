@@ -65,6 +65,13 @@ export function scalarOf(op: string, y: unknown): Tensor {
   return y;
 }
 
+/** Cotangents of the leaves of θ as a tree like it, zeros where nothing depends on a leaf. */
+export const cotangentTree = <T>(theta: T, parts: readonly Tangent[], leaves: readonly Tensor[]): T =>
+  treeFrom(
+    theta,
+    parts.map((part, i) => orZeros(part, leaves[i])),
+  );
+
 /** f(θ) on a tape whose values live until the tape is disposed; `y` is the tape's view of the result. */
 export function record<T, Y>(tape: Tape, f: (theta: T) => Y, theta: T): { y: Y; variables: Variable[] } {
   const variables = leavesOf('grad', theta).map((x) => tape.variable(x));
@@ -89,10 +96,7 @@ export function valueAndGrad<T>(f: (theta: T) => Tensor): (theta: T) => { value:
           const cts = tape.backward([y], [full(y.device, y.shape, 1)], variables);
           return {
             value,
-            grad: treeFrom(
-              theta,
-              cts.map((ct, i) => orZeros(ct, variables[i])),
-            ),
+            grad: cotangentTree(theta, cts, variables),
           };
         } finally {
           tape.dispose();
@@ -146,10 +150,7 @@ export function vjp<T, Y>(f: (theta: T) => Y, theta: T): Pullback<T, Y> {
         scope(() => {
           const cts = matching('vjp', value, ct);
           const parts = tape.backward(outputs, cts, variables, { again: true });
-          return treeFrom(
-            theta,
-            parts.map((part, i) => orZeros(part, variables[i])),
-          );
+          return cotangentTree(theta, parts, variables);
         }),
       dispose: () => tape.dispose(),
     };
